@@ -1,0 +1,147 @@
+"""Events as bytes: CloudEvents 1.0 JSON in structured mode.
+
+`type` is the event's type and also names its stream; its version is the last part of `dataschema`
+(`urn:nous:session_ended:1`), and 1 where there is none. Readers ignore fields they do not know. The smallest entry that
+is accepted is `{"data": {...}}`: what is missing is derived from the content, so that a repeat is the same event.
+
+Spec: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, cast
+from uuid import UUID, uuid5
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from nous.errors import BadInput
+from nous.events import NAMESPACE, Event, kinds
+from nous.scope import Scope
+
+_ENVELOPE = {field.name for field in fields(Event)}
+_DEFAULT_AGENT = "default"
+LONGEST_NAME = 400
+"""Characters in a session or agent id."""
+
+
+class UnknownEvent(BadInput):
+    """A type or a version that this release does not know. It is parked, for a release that does."""
+
+
+def encode(event: Event) -> bytes:
+    """Write *event* as the wire knows it."""
+    data = {
+        field.name: value
+        for field in fields(event)
+        if field.name not in _ENVELOPE and (value := getattr(event, field.name)) is not None
+    }
+    message = {
+        "specversion": "1.0",
+        "id": event.id,
+        "source": event.source,
+        "type": event.type,
+        "subject": event.session_id,
+        "time": event.time,
+        "datacontenttype": "application/json",
+        "dataschema": f"urn:nous:{event.type}:{event.schema_version}",
+        "correlationid": event.trace_id,
+        "causationid": event.caused_by,
+        "traceparent": event.traceparent,
+        "data": {"session_id": event.session_id, "agent_id": event.agent_id, "scope": event.scope, **data},
+    }
+    present = {name: value for name, value in message.items() if value is not None}
+    return orjson.dumps(present, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
+
+
+def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = None) -> Event:
+    """Read one event. *type_hint* is the type of the stream it stood in, *accepted_at* when the stream took it.
+
+    Raises:
+        UnknownEvent: its type or version is not one of this release's.
+        BadInput: it is not an event; the text says which field is wrong, and never quotes the content.
+    """
+    message = _json_object(raw)
+    kind = _kind(message, type_hint)
+    data = message.get("data")
+    if not isinstance(data, dict):
+        raise BadInput(f"{type_hint}: data has to be a JSON object")
+    candidate = _filled(message, cast("dict[str, Any]", data), kind.type, accepted_at or datetime.now(UTC))
+    try:
+        return _adapter(kind).validate_python(candidate)
+    except ValidationError as error:
+        raise BadInput(f"{kind.type}: {_in_words(error)}") from None
+
+
+def _json_object(raw: bytes | str) -> dict[str, Any]:
+    try:
+        message = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadInput(f"not JSON: {error.msg} at character {error.pos}") from None
+    if not isinstance(message, dict):
+        raise BadInput(f"a JSON object was expected, not {type(message).__name__}")
+    return cast("dict[str, Any]", message)
+
+
+def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
+    name = message.get("type", type_hint)
+    kind = kinds().get(name) if isinstance(name, str) else None
+    if kind is None or name != type_hint:
+        raise UnknownEvent(f"the stream of {type_hint} holds an event of the unknown type {str(name)[:80]!r}")
+    version = str(message.get("dataschema") or f":{kind.schema_version}").rpartition(":")[2]
+    if version != str(kind.schema_version):
+        raise UnknownEvent(
+            f"{kind.type} has version {version[:20]!r}; this release reads version {kind.schema_version}"
+        )
+    return kind
+
+
+def _filled(message: Mapping[str, Any], data: Mapping[str, Any], type_: str, accepted_at: datetime) -> dict[str, Any]:
+    """The fields of an event, with what a brief producer left out."""
+    event_id = message.get("id") or uuid5(NAMESPACE, f"{type_}\n{_canonical(data)}")
+    event_id = event_id if _is_uuid(event_id) else uuid5(NAMESPACE, str(event_id))
+    return {
+        **data,
+        "id": event_id,
+        "time": message.get("time") or accepted_at,
+        "source": message.get("source") or "unknown",
+        "scope": data.get("scope") or Scope(),
+        "agent_id": _name(data.get("agent_id") or _DEFAULT_AGENT, "agent_id"),
+        "session_id": _name(data.get("session_id") or message.get("subject"), "session_id"),
+        "trace_id": message.get("correlationid") or event_id,
+        "caused_by": message.get("causationid"),
+        "traceparent": message.get("traceparent"),
+    } | ({"dataref": message["dataref"]} if message.get("dataref") and "dataref" not in data else {})
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _is_uuid(value: object) -> bool:
+    if isinstance(value, UUID):
+        return True
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def _name(value: object, field: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+        raise BadInput(f"data.{field} has to be a text of 1 to {LONGEST_NAME} printable characters")
+    return value
+
+
+def _in_words(error: ValidationError) -> str:
+    """What is wrong and where, without the content: it may hold what must not be logged."""
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    return "; ".join(f"data.{'.'.join(str(part) for part in p['loc'])}: {p['msg']}" for p in problems[:5])
+
+
+@cache
+def _adapter(kind: type[Event]) -> TypeAdapter[Event]:
+    return TypeAdapter(kind)

@@ -1,0 +1,56 @@
+"""What a handler gives back: the records to write and the events that follow. Only the runtime commits them."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from nous.episode import Episode
+from nous.events import Event
+from nous.fact import LogVersion, Row
+from nous.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveEpisode:
+    """Store an episode in place of the version the handler saw (None: there was none)."""
+
+    episode: Episode
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendFacts:
+    """Append rows to a scope's log, if nobody has appended since *expected* was read.
+
+    `vectors` holds a unit vector for each `Learned` row that names an embedder.
+    """
+
+    scope: Scope
+    expected: LogVersion
+    rows: tuple[Row, ...]
+    vectors: "Mapping[UUID, NDArray[np.float32]]" = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseTranscript:
+    """An uploaded transcript has done its duty and may go."""
+
+    dataref: str
+
+
+Write = SaveEpisode | AppendFacts | ReleaseTranscript
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """Everything that follows from an event, or, in `skipped`, the reason why nothing does."""
+
+    writes: tuple[Write, ...] = ()
+    events: tuple[Event, ...] = ()
+    skipped: str | None = None

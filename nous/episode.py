@@ -1,0 +1,99 @@
+"""What a session leaves behind."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from nous.scope import Scope
+
+
+class Outcome(StrEnum):
+    """How a session ended, for the person who asked."""
+
+    RESOLVED = "resolved"
+    PARTIAL = "partial"
+    UNRESOLVED = "unresolved"
+    INFORMATIONAL = "informational"
+
+
+class Tier(StrEnum):
+    """What wrote a summary."""
+
+    LLM = "llm"
+    EXTRACTIVE = "extractive"
+
+
+class Category(StrEnum):
+    """What a fact is about. Only what a user asked for may be a `rule`."""
+
+    PREFERENCE = "preference"
+    PERSON = "person"
+    RULE = "rule"
+    TECHNICAL = "technical"
+    CONCEPT = "concept"
+    TOOL = "tool"
+    EVENT = "event"
+    STATUS = "status"
+    DECISION = "decision"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateFact:
+    """Something a session may have taught, before anybody has compared it with what is known.
+
+    `turns` are the numbers of the turns it rests on; `confidence` is between 0 and 1; `event_date` is ISO 8601.
+    """
+
+    text: str
+    category: Category = Category.TECHNICAL
+    subject: str = ""
+    confidence: float = 0.8
+    turns: tuple[int, ...] = ()
+    event_date: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A session in a few words. Key points are lessons, not events."""
+
+    title: str
+    summary: str
+    key_points: tuple[str, ...]
+    outcome: Outcome
+    outcome_rationale: str
+    topics: tuple[str, ...]
+    open_threads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """A session's summary, what it may teach, and where each came from.
+
+    `version` is the sha256 of the transcript, `entries` and `bytes` its size; `manifest` says what of it the summarizer
+    saw. `event_id` is the event that led to this version.
+    """
+
+    id: UUID
+    scope: Scope
+    session_id: str
+    agent_id: str
+    version: str
+    summary: Summary
+    candidate_facts: tuple[CandidateFact, ...]
+    tier: Tier
+    event_id: UUID
+    ended_at: datetime
+    format: str
+    entries: int
+    bytes: int
+    excerpt_digest: str
+    excerpt_chars: int
+    excerpt_dropped: int
+    files_touched: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, int], ...] = ()
+    model: str | None = None
+    prompt_version: str | None = None
+    started_at: datetime | None = None
+    cwd: str | None = None
+    dataref: str | None = None

@@ -1,0 +1,170 @@
+"""What can happen: the table of contents of the system.
+
+Events are frozen and named in the past tense. On the wire each is CloudEvents 1.0 JSON (see `nous.codec`); the fields
+that `Event` declares are the envelope, those of its subclasses are `data`. Another event is another subclass, wherever
+it is declared.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Self
+from uuid import UUID, uuid5
+
+from nous.episode import CandidateFact, Summary
+from nous.scope import Scope
+
+NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
+"""The namespace of every id that nous derives."""
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that has happened.
+
+    `trace_id` is the id of the event that began the chain, `caused_by` that of the one that led to this one.
+    """
+
+    type: ClassVar[str] = ""
+    schema_version: ClassVar[int] = 1
+
+    id: UUID
+    time: datetime
+    source: str
+    scope: Scope
+    agent_id: str
+    session_id: str
+    trace_id: UUID
+    caused_by: UUID | None = None
+    traceparent: str | None = None
+
+    def next_id(self, worker: str, index: int = 0) -> UUID:
+        """Name the *index*-th event that *worker* emits because of this one: the same name however often it is said."""
+        return uuid5(self.id, f"{worker}/{index}")
+
+    @classmethod
+    def after(cls, cause: "Event", *, by: str, index: int = 0, at: datetime, **data: Any) -> Self:
+        """The *index*-th event that the worker *by* emits because of *cause*, at the time *at*."""
+        return cls(
+            id=cause.next_id(by, index),
+            time=at,
+            source=f"nous/{by}",
+            scope=cause.scope,
+            agent_id=cause.agent_id,
+            session_id=cause.session_id,
+            trace_id=cause.trace_id,
+            caused_by=cause.id,
+            traceparent=cause.traceparent,
+            **data,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionEnded(Event):
+    """An agent's session is over, for now; its transcript is inline (`transcript`) or elsewhere (`dataref`).
+
+    `digest` (sha256, hex) and `bytes` describe the referred transcript as it was when this was published.
+    """
+
+    type: ClassVar[str] = "session_ended"
+
+    transcript: str | tuple[JsonObject, ...] | None = None
+    dataref: str | None = None
+    digest: str | None = None
+    bytes: int | None = None
+    format: str | None = None
+    reason: str = "other"
+    native_reason: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    cwd: str | None = None
+    git: JsonObject | None = None
+    model: str | None = None
+    decisions: tuple[JsonObject, ...] = ()
+    parent_session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptSeen:
+    """Which transcript an episode was made from: its sha256 in hex, its entries, and its size in bytes."""
+
+    digest: str
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcerptSeen:
+    """Which part of the transcript the summarizer saw: sha256 in hex, characters, and how many entries were left out."""
+
+    digest: str
+    chars: int
+    dropped: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeSummarized(Event):
+    """A session has become an episode, of which `version` names the transcript it was made from."""
+
+    type: ClassVar[str] = "episode_summarized"
+
+    episode_id: UUID
+    version: str
+    summary: Summary
+    candidate_facts: tuple[CandidateFact, ...] = ()
+    tier: str = "extractive"
+    model: str | None = None
+    prompt_version: str | None = None
+    tokens: Mapping[str, int] | None = None
+    transcript: TranscriptSeen | None = None
+    excerpt: ExcerptSeen | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactEvent(Event):
+    """What the four fact events have in common. `reason` says in words why the verdict was reached."""
+
+    fact_id: UUID
+    text: str
+    category: str
+    episode_id: UUID
+    turns: tuple[int, ...]
+    verdict: str
+    reason: str
+    other_fact_id: UUID | None = None
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactLearned(FactEvent):
+    """Something new is known."""
+
+    type: ClassVar[str] = "fact_learned"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactConfirmed(FactEvent):
+    """Something known was said again, by another source."""
+
+    type: ClassVar[str] = "fact_confirmed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactSuperseded(FactEvent):
+    """Something known has given way to `other_fact_id`, and stays reachable."""
+
+    type: ClassVar[str] = "fact_superseded"
+
+
+def kinds() -> dict[str, type[Event]]:
+    """Every concrete event by its type, as declared by whatever has been imported."""
+    found: dict[str, type[Event]] = {}
+    waiting = [Event]
+    while waiting:
+        kind = waiting.pop()
+        waiting.extend(kind.__subclasses__())
+        if kind.type:
+            found[kind.type] = kind
+    return found

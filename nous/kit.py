@@ -1,0 +1,42 @@
+"""What a worker is, and what it is given."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from nous.effects import Effects
+from nous.embed.base import Embedder
+from nous.events import Event
+from nous.learning.policy import Policy
+from nous.store.base import Episodes, FactLog, Transcripts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes."""
+
+    episodes: Episodes
+    facts: FactLog
+    transcripts: Transcripts
+    embedder: Embedder
+    clock: Callable[[], datetime]
+    excerpt_budget: int = 8000
+    policy: Policy = field(default_factory=Policy)
+
+
+class Handler(Protocol):
+    """Says what follows from an event."""
+
+    def __call__(self, event: Event, /) -> Effects:
+        """Read and think; write nothing. Called again with the same event, it says the same."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A consumer of one kind of event. Every module in `workers` has one, named `WORKER`."""
+
+    name: str
+    consumes: type[Event]
+    build: Callable[[Kit], Handler]

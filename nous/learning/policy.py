@@ -1,0 +1,29 @@
+"""How near is near enough."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Dedup(StrEnum):
+    """Which rule decides that two texts say the same."""
+
+    GUARDED = "guarded"
+    COSINE = "cosine"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The rule and its thresholds.
+
+    `threshold` is the cosine that the plain rule has to exceed strictly. `near` is the cosine from which the guard looks
+    at a pair, `one_sided` the calibrated one (tau) above which a text may have words the other lacks; None means that
+    the embedder was never calibrated, so that only texts of equal content are merged. `cap` bounds the facts of an
+    episode.
+    """
+
+    dedup: Dedup = Dedup.GUARDED
+    threshold: float = 0.95
+    near: float = 0.80
+    one_sided: float | None = 0.93
+    cap: int = 50

@@ -1,0 +1,43 @@
+"""Whose memory it is. Nothing is read or merged across scopes."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from nous.errors import BadInput
+
+LONGEST_PART = 200
+"""Characters in one part of a scope, so that a key built from it stays short."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Scope:
+    """The (tenant, agent, project) that a session, an episode or a fact belongs to.
+
+    Written `tenant/agent/project`. A slash cannot occur inside a part, so two scopes never share a text form.
+    """
+
+    tenant: str = "default"
+    agent: str = "default"
+    project: str = "default"
+
+    def __post_init__(self) -> None:
+        for part in (self.tenant, self.agent, self.project):
+            if not 0 < len(part) <= LONGEST_PART or "/" in part or not part.isprintable():
+                raise BadInput(
+                    f"{part[:40]!r} cannot be part of a scope: use 1 to {LONGEST_PART} printable characters, no slash"
+                )
+
+    def __str__(self) -> str:
+        return f"{self.tenant}/{self.agent}/{self.project}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `project`, `agent/project` or `tenant/agent/project`; what is left out is `default`.
+
+        Raises:
+            BadInput: there are more than three parts, or one of them is empty, too long or unprintable.
+        """
+        parts = text.split("/")
+        if len(parts) > 3:
+            raise BadInput(f"{text!r} is not a scope: write project, agent/project or tenant/agent/project")
+        return cls(*["default"] * (3 - len(parts)), *parts)

@@ -1,0 +1,49 @@
+"""The seam between a file format and everything else. One file in `nous/transcript/readers/` each."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Protocol
+
+from nous.transcript.model import Entry, Header
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a reader learns on the way besides entries: the session's header, and what it passed over, by reason."""
+
+    header: Header = field(default_factory=Header)
+    skipped: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The beginning of a file, as much as is needed to tell its format.
+
+    `text` is decoded without a byte order mark and never fails (bad bytes are replaced). `records` are the JSON objects
+    found: those of the first lines, or, where the file is one JSON document, the document itself or its first elements.
+    """
+
+    text: str
+    records: tuple[dict[str, Any], ...]
+    is_json_lines: bool
+
+
+class Reader(Protocol):
+    """Reads one format. Every module in `nous.transcript.readers` has one, named `READER`."""
+
+    @property
+    def format(self) -> str:
+        """The format's name, as `--format` takes it."""
+        ...
+
+    def sniff(self, sample: Sample) -> float:
+        """How sure it is that this is its format: from 0 (not at all) to 1 (nothing else looks like this)."""
+        ...
+
+    def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:
+        """Yield the entries in file order; `turn` is set later by the caller.
+
+        Never raises for what the file holds: it skips what it cannot read and counts that in *notes*.
+        """
+        ...

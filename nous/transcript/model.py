@@ -1,0 +1,106 @@
+"""What a session file says, whatever program wrote it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What an entry is. `USER` is what a person wrote; `DECISION` what a person approved, rejected or answered."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    DECISION = "decision"
+    ERROR = "error"
+    SUB_AGENT = "sub_agent"
+    SUMMARY = "summary"
+    SYSTEM = "system"
+
+
+PERSONAL = frozenset({Kind.USER, Kind.DECISION})
+"""The kinds that carry the words of a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing that was said or done.
+
+    `id` is unique in its transcript and the same each time the file is read. `turn` counts from 1 with each real user
+    prompt (0 before the first). `tool` and `tool_input` are set on tool calls; `call_id` pairs a call with its result.
+    `line` (from 1) and `offset` (bytes from the start of the uncompressed file) say where it stood; 0 means unknown.
+    """
+
+    kind: Kind
+    text: str
+    id: str
+    turn: int = 0
+    time: datetime | None = None
+    tool: str | None = None
+    tool_input: Mapping[str, Any] | None = None
+    call_id: str | None = None
+    is_error: bool = False
+    line: int = 0
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What a file says of the session as a whole; None where it does not say."""
+
+    session_id: str | None = None
+    title: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A user prompt and everything up to the next one. Turn 0 is what stands before the first prompt."""
+
+    number: int
+    entries: tuple[Entry, ...]
+
+    def of(self, *kinds: Kind) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.kind in kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A session as it was read: its entries in file order, and what was passed over, counted by reason.
+
+    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file.
+    """
+
+    format: str
+    entries: tuple[Entry, ...]
+    digest: str
+    bytes: int
+    header: Header = field(default_factory=Header)
+    skipped: Mapping[str, int] = field(default_factory=dict[str, int])
+    source: str = ""
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The entries by turn, in order."""
+        return tuple(
+            Turn(number=number, entries=tuple(entries))
+            for number, entries in groupby(self.entries, key=lambda entry: entry.turn)
+        )
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    @property
+    def started_at(self) -> datetime | None:
+        return next((entry.time for entry in self.entries if entry.time), None)
+
+    @property
+    def ended_at(self) -> datetime | None:
+        return next((entry.time for entry in reversed(self.entries) if entry.time), None)

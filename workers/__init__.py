@@ -1,0 +1,1 @@
+"""The workers: one file each, found by looking in this package."""
