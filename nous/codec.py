@@ -76,6 +76,8 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 
 
 def _json_object(raw: bytes | str) -> dict[str, Any]:
+    if not raw:
+        raise BadInput("the entry has no field named event, or an empty one")
     try:
         message = orjson.loads(raw)
     except orjson.JSONDecodeError as error:

@@ -97,7 +97,7 @@ class TranscriptSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptSeen:
-    """Which part of the transcript the summarizer saw: sha256 in hex, characters, and how many entries were left out."""
+    """Which part of the transcript the summarizer saw: sha256 in hex, characters, entries left out."""
 
     digest: str
     chars: int

@@ -1,0 +1,45 @@
+"""The keys that the bus owns. `<p>` is the configured prefix; *kept* means without a TTL.
+
+| key                   | type   | life         | holds                                                                |
+|-----------------------|--------|--------------|----------------------------------------------------------------------|
+| <p>:events:<type>     | stream | kept         | the ledger: live events, one field `event`                           |
+| <p>:bulk:<type>       | stream | kept         | the same for backfill, read only when nothing live waits             |
+| <p>:marker:<event id> | string | marker_ttl   | "lane/entry": where a published event stands                         |
+| <p>:leases:<group>    | zset   | kept         | pending deliveries by the time their lease ends; empty at rest       |
+| <p>:progress:<group>  | hash   | kept         | pending deliveries and how far they came; empty at rest              |
+| <p>:account:<group>   | hash   | kept         | received, done, skipped:<reason>, dead, erased, parked               |
+| <p>:dead              | stream | kept         | letters: what was set aside and why, until redriven or dropped       |
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from nous.bus.base import Lane
+
+_STREAM_OF_LANE = {Lane.LIVE: "events", Lane.BULK: "bulk"}
+
+
+@dataclass(frozen=True, slots=True)
+class BusKeys:
+    """Names of keys under a prefix."""
+
+    prefix: str = "nous"
+
+    def stream(self, type_: str, lane: Lane) -> str:
+        return f"{self.prefix}:{_STREAM_OF_LANE[lane]}:{type_}"
+
+    def marker(self, event_id: UUID) -> str:
+        return f"{self.prefix}:marker:{event_id}"
+
+    def leases(self, group: str) -> str:
+        return f"{self.prefix}:leases:{group}"
+
+    def progress(self, group: str) -> str:
+        return f"{self.prefix}:progress:{group}"
+
+    def account(self, group: str) -> str:
+        return f"{self.prefix}:account:{group}"
+
+    @property
+    def letters(self) -> str:
+        return f"{self.prefix}:dead"

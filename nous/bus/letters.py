@@ -1,0 +1,47 @@
+"""What is written down of a delivery that was set aside. The event itself stays in its stream; none of it is copied."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from nous.bus.base import Grave, Lane, Letter, Ticket
+from nous.bus.progress import Progress
+from nous.events import Event
+
+
+def fields_of(
+    ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave, event: Event | None
+) -> dict[str, str | int]:
+    """The letter about *ticket* as the fields of a stream entry. Its id, and so its time, is given by the stream."""
+    about = {} if event is None else {"event_id": str(event.id), "session_id": event.session_id}
+    return {
+        "group": ticket.subscription.group,
+        "kind": ticket.subscription.kind.type,
+        "lane": ticket.lane.value,
+        "entry": ticket.entry,
+        "grave": grave.value,
+        "reason": reason,
+        "attempts": progress.attempt if progress else 0,
+        **about,
+    }
+
+
+def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
+    """Read a letter back."""
+    return Letter(
+        id=letter_id,
+        group=fields["group"],
+        kind=fields["kind"],
+        lane=Lane(fields["lane"]),
+        entry=fields["entry"],
+        grave=Grave(fields["grave"]),
+        reason=fields["reason"],
+        at=accepted_at(letter_id),
+        attempts=int(fields.get("attempts", 0)),
+        event_id=fields.get("event_id"),
+        session_id=fields.get("session_id"),
+    )
+
+
+def accepted_at(entry: str) -> datetime:
+    """When a stream took an entry: its id begins with the milliseconds since the epoch."""
+    return datetime.fromtimestamp(int(entry.partition("-")[0]) / 1000, tz=UTC)

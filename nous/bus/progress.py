@@ -1,0 +1,90 @@
+"""How far a group has come with one delivery, and what follows from each thing that can happen to it. All pure."""
+
+import random
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+
+class State(StrEnum):
+    """OFFERED: a job was or is being submitted. RUNNING: a handler has begun. WAITING: until its lease ends."""
+
+    OFFERED = "offered"
+    RUNNING = "running"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """*attempt* counts submissions, *errors* the failures that cost one, *crashes* the leases that ended in mid-run.
+
+    *deaths* counts processes that died in quarantine while their parent lived: only then the event itself is to blame.
+    """
+
+    attempt: int = 1
+    state: State = State.OFFERED
+    errors: int = 0
+    crashes: int = 0
+    deaths: int = 0
+    reason: str = ""
+
+    def encode(self) -> bytes:
+        return orjson.dumps(self)
+
+    @classmethod
+    def decode(cls, raw: bytes) -> "Progress":
+        fields: dict[str, Any] = orjson.loads(raw)
+        return cls(**{**fields, "state": State(fields["state"])})
+
+    def begun(self) -> "Progress":
+        return replace(self, state=State.RUNNING)
+
+    def failed(self, reason: str) -> "Progress":
+        return replace(self, state=State.WAITING, errors=self.errors + 1, reason=reason)
+
+    def put_off(self, reason: str) -> "Progress":
+        return replace(self, state=State.WAITING, reason=reason)
+
+    def died(self, reason: str) -> "Progress":
+        return replace(self, state=State.WAITING, crashes=self.crashes + 1, deaths=self.deaths + 1, reason=reason)
+
+    def resubmitted(self) -> "Progress":
+        """The next attempt. Whoever was running this one, and has not been heard of, is taken for dead."""
+        crashed = self.state is State.RUNNING
+        return replace(
+            self,
+            attempt=self.attempt + 1,
+            state=State.OFFERED,
+            crashes=self.crashes + crashed,
+            reason="its process died or stalled" if crashed else self.reason,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How often to try, and how long to wait in between. Times are in seconds."""
+
+    lease: float = 60.0
+    max_attempts: int = 5
+    backoff_base: float = 1.0
+    backoff_cap: float = 300.0
+    crashes_before_quarantine: int = 2
+    deaths_before_burial: int = 2
+
+    def is_exhausted(self, progress: Progress) -> bool:
+        return progress.errors >= self.max_attempts or progress.deaths >= self.deaths_before_burial
+
+    def wants_quarantine(self, progress: Progress) -> bool:
+        return progress.crashes >= self.crashes_before_quarantine
+
+    def backoff(self, progress: Progress, event_id: UUID) -> float:
+        """Exponential with full jitter: between half and all of base * 2^(errors - 1), at most the cap.
+
+        The jitter derives from the event, so that a re-run decides the same and a crowd still spreads.
+        """
+        ceiling = min(self.backoff_cap, self.backoff_base * 2 ** max(progress.errors - 1, 0))
+        jitter = random.Random(f"{event_id}/{progress.errors}").random()  # noqa: S311 (spreading load is no secret)
+        return ceiling * (0.5 + jitter / 2)

@@ -1,0 +1,261 @@
+"""The bus on Redis Streams: the stream is the ledger, and what a group has pending is not done yet.
+
+Every write is one script that may be sent twice: redis-py re-sends a command whose reply was lost. The keys are listed
+in `nous.bus.keys`, the scripts in `nous/bus/scripts`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import redis
+import structlog
+
+from nous.bus import commit
+from nous.bus.base import Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
+from nous.bus.keys import BusKeys
+from nous.bus.letters import accepted_at, fields_of
+from nous.bus.plan import Plan
+from nous.bus.progress import Progress
+from nous.bus.redis_errors import GroupGone, translated
+from nous.bus.scripts import Scripts
+from nous.codec import UnknownEvent, decode, encode
+from nous.effects import Effects, Write
+from nous.errors import BadInput, Misconfigured
+from nous.events import Event
+
+CONSUMER = "nous"
+"""One name for every process: a delivery belongs to its group, and XGROUP DELCONSUMER would drop what is pending."""
+_FIRST = Progress()
+_WEEK = 7 * 24 * 3600
+_DISK_MS = 5000
+_LOST = "its entry was deleted from the stream while it was pending"
+
+log = structlog.get_logger(__name__)
+
+
+class RedisBus:
+    """A `Bus` on one Redis primary. *plan_of* turns a handler's write into checks and commands for the commit.
+
+    *subscriptions* are groups that `publish` creates, so that a producer that is there first loses nothing to them and
+    autoscalers find them. *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        *,
+        plan_of: Callable[[Write], Plan],
+        keys: BusKeys | None = None,
+        subscriptions: Sequence[Subscription] = (),
+        marker_ttl: int = _WEEK,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        # redis-py types its answers for both colours and both protocols at once; ours are narrowed where they enter.
+        self._client: Any = client
+        self._run = Scripts(client, clock)
+        self._plan_of = plan_of
+        self._keys = keys or BusKeys()
+        self._subscriptions = subscriptions
+        self._marker_ttl = marker_ttl
+        self._cursors: dict[tuple[str, Lane], str] = {}
+        self._groups: set[tuple[str, str]] = set()
+
+    def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
+        for kind in {type(event) for event in events}:
+            self._ensure_subscribers(kind, lane)
+        receipts = [self._publish(event, lane) for event in events]
+        if durable:
+            self._wait_for_disk()
+        return receipts
+
+    def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
+        stream = self._keys.stream(subscription.kind.type, lane)
+        self._ensure_group(stream, subscription.group)
+        try:
+            entries = self._run(
+                "receive",
+                (stream, *self._group_keys(subscription.group)),
+                (subscription.group, CONSUMER, limit, lane.value, _FIRST.encode(), lease),
+            )
+        except GroupGone:
+            self._groups.clear()
+            raise
+        deliveries = [
+            self._read(Ticket(subscription, lane, entry.decode()), _field(fields), _FIRST) for entry, fields in entries
+        ]
+        return [delivery for delivery in deliveries if delivery and self._is_first_telling(delivery)]
+
+    def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
+        streams = {self._keys.stream(subscription.kind.type, lane): "$" for lane in lanes}
+        with translated():
+            self._client.xread(streams, count=1, block=max(int(seconds * 1000), 1))
+
+    def open(self, ticket: Ticket) -> Delivery | None:
+        stream, group = self._stream(ticket), ticket.subscription.group
+        with translated(), self._client.pipeline(transaction=False) as pipe:
+            pipe.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
+            pipe.hget(self._keys.progress(group), ticket.name)
+            pipe.xrange(stream, ticket.entry, ticket.entry)
+            pending, progress, entries = pipe.execute()
+        if not pending or progress is None:
+            return None
+        if not entries:
+            self.bury(ticket, progress=None, reason=_LOST)
+            return None
+        return self._read(ticket, entries[0][1].get(b"event"), Progress.decode(progress))
+
+    def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
+        group = ticket.subscription.group
+        return bool(
+            self._run(
+                "amend",
+                (self._stream(ticket), self._keys.leases(group), self._keys.progress(group)),
+                (group, ticket.entry, ticket.name, before.encode(), after.encode(), lease),
+            )
+        )
+
+    def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
+        by_group: dict[str, list[str]] = {}
+        for ticket in tickets:
+            by_group.setdefault(ticket.subscription.group, []).append(ticket.name)
+        for group, names in by_group.items():
+            self._run("renew", (self._keys.leases(group),), (lease, *names))
+
+    def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
+        group = subscription.group
+        found = self._run("overdue", (self._keys.leases(group), self._keys.progress(group)), (limit,))
+        return [
+            (_ticket(subscription, name.decode()), Progress.decode(progress) if progress else _FIRST)
+            for name, progress in zip(found[::2], found[1::2], strict=True)
+        ]
+
+    def adopt(self, subscription: Subscription, *, lane: Lane) -> int:
+        stream, group = self._keys.stream(subscription.kind.type, lane), subscription.group
+        self._ensure_group(stream, group)
+        cursor = self._cursors.get((group, lane), "0-0")
+        letter = fields_of(Ticket(subscription, lane, ""), progress=None, reason=_LOST, grave=Grave.DEAD, event=None)
+        letter.pop("entry")
+        cursor, adopted, lost = self._run(
+            "adopt",
+            (stream, *self._group_keys(group), self._keys.letters),
+            (group, CONSUMER, cursor, lane.value, _FIRST.encode(), *chain.from_iterable(letter.items())),
+        )
+        # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
+        self._cursors[group, lane] = cursor.decode()
+        if lost:
+            log.error("events were lost: their entries were deleted while pending", group=group, lost=lost)
+        return int(adopted)
+
+    def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
+        ticket = delivery.ticket
+        outcome = f"skipped:{effects.skipped}" if effects.skipped else "done"
+        keys = (self._stream(ticket), *self._group_keys(ticket.subscription.group))
+        fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome)
+        return self._commit(keys, fence, effects, ticket.lane)
+
+    def apply(self, effects: Effects) -> Verdict:
+        return self._commit(("",) * 4, ("",) * 4, effects, Lane.LIVE)
+
+    def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
+        group = ticket.subscription.group
+        letter = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=self._peek(ticket))
+        return bool(
+            self._run(
+                "bury",
+                (self._stream(ticket), *self._group_keys(group), self._keys.letters),
+                (
+                    *(group, ticket.entry, ticket.name, progress.encode() if progress else "", grave.value),
+                    *chain.from_iterable(letter.items()),
+                ),
+            )
+        )
+
+    def _publish(self, event: Event, lane: Lane) -> Receipt:
+        keys = (self._keys.stream(event.type, lane), self._keys.marker(event.id))
+        fresh, place = self._run("publish", keys, (encode(event), lane.value, self._marker_ttl))
+        lane_name, _, entry = place.decode().partition("/")
+        return Receipt(event.id, Lane(lane_name), entry, bool(fresh))
+
+    def _wait_for_disk(self) -> None:
+        with translated():
+            try:
+                on_disk, _ = self._client.execute_command("WAITAOF", 1, 0, _DISK_MS)
+            except redis.ResponseError as error:
+                raise Misconfigured(f"durable publishing needs Redis 7.2 or later with an AOF: {error}") from error
+        if not on_disk:
+            raise Misconfigured(f"the disk did not confirm within {_DISK_MS} ms; the events are in the stream")
+
+    def _commit(self, keys: Sequence[str], fence: Sequence[str], effects: Effects, lane: Lane) -> Verdict:
+        for event in effects.events:
+            self._ensure_subscribers(type(event), lane)
+        plan = sum((self._plan_of(write) for write in effects.writes), Plan())
+        call = commit.encode(plan, effects.events, keys=self._keys, lane=lane, first_key=len(keys) + 1)
+        reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
+        return commit.verdict_of(reply.decode())
+
+    def _read(self, ticket: Ticket, raw: bytes | None, progress: Progress) -> Delivery | None:
+        """Decode an entry; what cannot be decoded is set aside at once, with the reason."""
+        try:
+            event = decode(raw or b"", type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
+        except BadInput as error:
+            grave = Grave.PARKED if isinstance(error, UnknownEvent) else Grave.DEAD
+            log.warning(
+                "set aside", group=ticket.subscription.group, entry=ticket.entry, grave=grave, reason=str(error)
+            )
+            self.bury(ticket, progress=None, reason=str(error), grave=grave)
+            return None
+        return Delivery(ticket, event, progress)
+
+    def _is_first_telling(self, delivery: Delivery) -> bool:
+        """Whether no other entry tells the same event; a repeat by a foreign producer is acknowledged here."""
+        marker = self._keys.marker(delivery.event.id)
+        place = delivery.ticket.name
+        with translated():
+            known = self._client.set(marker, place, nx=True, get=True, ex=self._marker_ttl)
+        if known is None or known.decode() == place:
+            return True
+        self.commit(delivery, Effects(skipped="published twice"))
+        return False
+
+    def _peek(self, ticket: Ticket) -> Event | None:
+        """The event behind a ticket, if it can be read."""
+        with translated():
+            entries = self._client.xrange(self._stream(ticket), ticket.entry, ticket.entry)
+        try:
+            return decode(dict(entries)[ticket.entry.encode()][b"event"], type_hint=ticket.subscription.kind.type)
+        except (BadInput, KeyError):
+            return None
+
+    def _ensure_subscribers(self, kind: type[Event], lane: Lane) -> None:
+        stream = self._keys.stream(kind.type, lane)
+        for subscription in self._subscriptions:
+            if subscription.kind.type == kind.type:
+                self._ensure_group(stream, subscription.group)
+
+    def _ensure_group(self, stream: str, group: str) -> None:
+        if (stream, group) in self._groups:
+            return
+        with translated():
+            try:
+                self._client.xgroup_create(stream, group, id="0", mkstream=True)
+            except redis.ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+        self._groups.add((stream, group))
+
+    def _stream(self, ticket: Ticket) -> str:
+        return self._keys.stream(ticket.subscription.kind.type, ticket.lane)
+
+    def _group_keys(self, group: str) -> tuple[str, str, str]:
+        return self._keys.leases(group), self._keys.progress(group), self._keys.account(group)
+
+
+def _field(fields: Sequence[bytes]) -> bytes | None:
+    """The event in the fields of an entry as a script returns them: name, value, name, value."""
+    return dict(zip(fields[::2], fields[1::2], strict=True)).get(b"event")
+
+
+def _ticket(subscription: Subscription, name: str) -> Ticket:
+    lane, _, entry = name.partition("/")
+    return Ticket(subscription, Lane(lane), entry)

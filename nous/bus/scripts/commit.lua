@@ -1,0 +1,80 @@
+-- The fence. Apply a handler's effects and acknowledge its delivery: both, or neither, and at most once.
+--
+-- Lua has no rollback, so the order matters: look first (pending? what the effects expect? right types?), then write
+-- what may be written again without harm, then emit through markers, and acknowledge last. Membership in the group's
+-- pending list is the only memory of what is done; it cannot expire.
+--
+-- KEYS  1 stream  2 leases  3 progress  4 counters  5.. those that ARGV refers to by number
+-- ARGV  1 group, or "" for effects of no delivery  2 entry  3 name  4 counter to move  5 the markers' life in seconds
+--       then three lists, each after its length:
+--       checks    {key number, command, number of arguments, arguments..., expected}
+--       commands  {key number, command, number of arguments, arguments...}
+--       events    {number of the stream's key, number of the marker's key, payload, lane}
+-- Returns "committed", "duplicate", or "refused: ..." with what did not hold.
+local at = 6
+local function take()
+  at = at + 1
+  return ARGV[at - 1]
+end
+
+local function take_call()
+  local call = { key = KEYS[tonumber(take())], command = take(), arguments = {} }
+  for i = 1, tonumber(take()) do
+    call.arguments[i] = take()
+  end
+  return call
+end
+
+local function run(call)
+  return redis.call(call.command, call.key, unpack(call.arguments))
+end
+
+local TYPES = {
+  HSET = 'hash', HDEL = 'hash', HINCRBY = 'hash', SET = 'string', SETRANGE = 'string',
+  RPUSH = 'list', ZADD = 'zset', ZREM = 'zset', SADD = 'set', SREM = 'set',
+}
+
+local function has_wrong_type(call)
+  local wanted = TYPES[call.command]
+  local found = redis.call('TYPE', call.key).ok
+  return wanted and found ~= 'none' and found ~= wanted
+end
+
+local is_fenced = ARGV[1] ~= ''
+if is_fenced and not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
+  return 'duplicate'
+end
+
+for _ = 1, tonumber(take()) do
+  local call = take_call()
+  local expected = take()
+  local found = run(call)
+  if (found or '') ~= expected then
+    return 'refused: ' .. call.key .. ' has changed'
+  end
+end
+
+local commands = {}
+for i = 1, tonumber(take()) do
+  commands[i] = take_call()
+  if has_wrong_type(commands[i]) then
+    return redis.error_reply('WRONGTYPE ' .. commands[i].key .. ' is not what ' .. commands[i].command .. ' needs')
+  end
+end
+
+for _, call in ipairs(commands) do
+  run(call)
+end
+
+for _ = 1, tonumber(take()) do
+  local stream, marker, payload, lane = KEYS[tonumber(take())], KEYS[tonumber(take())], take(), take()
+  if not redis.call('GET', marker) then
+    local entry = redis.call('XADD', stream, '*', 'event', payload)
+    redis.call('SET', marker, lane .. '/' .. entry, 'EX', ARGV[5])
+  end
+end
+
+if is_fenced then
+  close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], ARGV[4])
+end
+return 'committed'

@@ -1,0 +1,18 @@
+-- Take new entries for a group and put each on a lease, in one step: nothing is ever delivered and forgotten.
+--
+-- KEYS  1 stream  2 leases  3 progress  4 counters
+-- ARGV  1 group  2 consumer  3 limit  4 lane  5 first progress  6 lease in seconds
+-- Returns the entries as XREADGROUP does: {{id, {field, value, ...}}, ...}.
+local reply = redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', ARGV[3], 'STREAMS', KEYS[1], '>')
+if not reply then
+  return {}
+end
+local entries = reply[1][2]
+local ends = clock() + tonumber(ARGV[6])
+for _, entry in ipairs(entries) do
+  local name = ARGV[4] .. '/' .. entry[1]
+  redis.call('HSET', KEYS[3], name, ARGV[5])
+  redis.call('ZADD', KEYS[2], ends, name)
+end
+redis.call('HINCRBY', KEYS[4], 'received', #entries)
+return entries

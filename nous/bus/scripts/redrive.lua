@@ -1,0 +1,18 @@
+-- Make a buried delivery pending again under its own identity. XCLAIM with FORCE puts the entry back into the group's
+-- pending list, without a copy that other groups would see.
+--
+-- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters
+-- ARGV  1 group  2 consumer  3 entry  4 name  5 letter's id  6 counter to move back  7 first progress
+-- Returns 1, 0 when the letter was gone, or -1 when the event is no longer in its stream.
+if #redis.call('XRANGE', KEYS[5], ARGV[5], ARGV[5]) == 0 then
+  return 0
+end
+if #redis.call('XRANGE', KEYS[1], ARGV[3], ARGV[3]) == 0 then
+  return -1
+end
+redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
+redis.call('HSET', KEYS[3], ARGV[4], ARGV[7])
+redis.call('ZADD', KEYS[2], clock(), ARGV[4])
+redis.call('HINCRBY', KEYS[4], ARGV[6], -1)
+redis.call('XDEL', KEYS[5], ARGV[5])
+return 1
