@@ -89,17 +89,18 @@ class LogVersion:
     """What a reader has seen of a scope's log: *n* rows, whose hash chain ends in *chain*, of erasure epoch *epoch*.
 
     A count alone would not do: after a power cut the log may be shorter and grow back to the same length with other
-    rows, and only the chain tells.
+    rows, and only the chain tells. `vectors` counts those stored with the rows: an append puts its own behind them.
     """
 
     n: int = 0
     chain: str = ""
     epoch: int = 0
+    vectors: int = 0
 
     def __str__(self) -> str:
-        return f"{self.n}:{self.chain}:{self.epoch}"
+        return f"{self.n}:{self.chain}:{self.epoch}:{self.vectors}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        n, chain, epoch = text.split(":")
-        return cls(int(n), chain, int(epoch))
+        n, chain, epoch, vectors = text.split(":")
+        return cls(int(n), chain, int(epoch), int(vectors))

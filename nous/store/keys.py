@@ -1,0 +1,69 @@
+"""The keys that the store owns. `<p>` is the configured prefix, *kept* means without a TTL.
+
+| key                                             | type   | life     | holds                                       |
+|-------------------------------------------------|--------|----------|---------------------------------------------|
+| <p>:scopes                                      | set    | kept     | the text of every scope that was written to |
+| <p>:episodes:<scope>                            | hash   | kept     | episode id -> the episode, JSON             |
+| <p>:episode-versions:<scope>                    | hash   | kept     | episode id -> its version, for the commit   |
+| <p>:episodes-by-end:<scope>                     | zset   | kept     | episode ids by the second they ended        |
+| <p>:facts-head:<scope>                          | string | kept     | the log's version, for the commit           |
+| <p>:facts-rows:<scope>                          | list   | kept     | the log's rows (see `nous.store.rows`)      |
+| <p>:facts-vectors:<scope>:<model>:<dim>:<block> | string | kept     | float32 vectors (see `nous.store.blocks`)   |
+| <p>:transcript:<scope>:<session>:<digest>       | string | released | an uploaded transcript, gzip                |
+
+All but the last are written only by a commit. A transcript is written by whoever publishes with an upload, and waits
+until its event is committed and it is released.
+"""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from nous.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKeys:
+    """Names of keys under a prefix. What comes from outside is percent-encoded, so no two names can meet."""
+
+    prefix: str = "nous"
+
+    @property
+    def scopes(self) -> str:
+        return f"{self.prefix}:scopes"
+
+    def episodes(self, scope: Scope) -> str:
+        return self._of("episodes", scope)
+
+    def episode_versions(self, scope: Scope) -> str:
+        return self._of("episode-versions", scope)
+
+    def episodes_by_end(self, scope: Scope) -> str:
+        return self._of("episodes-by-end", scope)
+
+    def fact_head(self, scope: Scope) -> str:
+        return self._of("facts-head", scope)
+
+    def fact_rows(self, scope: Scope) -> str:
+        return self._of("facts-rows", scope)
+
+    def fact_vectors(self, scope: Scope, embedder: str, *, dim: int, block: int) -> str:
+        return f"{self._of('facts-vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
+
+    def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
+        return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"
+
+    def transcripts_of(self, scope: Scope) -> str:
+        """What the names of all transcripts uploaded for *scope*, and no others, begin with."""
+        return f"{self._of('transcript', scope)}:"
+
+    @property
+    def transcripts(self) -> str:
+        """What the names of all uploaded transcripts begin with."""
+        return f"{self.prefix}:transcript:"
+
+    def _of(self, what: str, scope: Scope) -> str:
+        return f"{self.prefix}:{what}:{quote(str(scope), safe='/')}"
+
+
+def _encoded(text: str) -> str:
+    return quote(text, safe="")

@@ -1,0 +1,114 @@
+"""The store in memory: for tests, and for trying things out. It promises what the one in Redis does."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+from uuid import UUID
+
+from nous.effects import AppendFacts, ReleaseTranscript, SaveEpisode, Write
+from nous.episode import Episode
+from nous.fact import LogVersion
+from nous.scope import Scope
+from nous.store.append import Continuation, continuation
+from nous.store.base import LogSlice
+from nous.store.blocks import Place
+from nous.store.rows import LogEntry
+from nous.store.slices import slice_of
+from nous.store.uploads import key_of
+
+
+@dataclass(slots=True)
+class _Log:
+    version: LogVersion = field(default_factory=LogVersion)
+    entries: list[LogEntry] = field(default_factory=list[LogEntry])
+    vectors: dict[Place, bytes] = field(default_factory=dict[Place, bytes])
+
+    def continues(self, version: LogVersion) -> bool:
+        """Whether this is the log that was read at *version*, perhaps with more rows."""
+        if version.epoch != self.version.epoch or version.n > self.version.n:
+            return False
+        return version.n == 0 or self.entries[version.n - 1].chain == version.chain
+
+    def extend(self, added: Continuation) -> None:
+        self.version = added.version
+        self.entries.extend(added.entries)
+        self.vectors.update(added.vectors)
+
+    def pick(self, places: Sequence[Place]) -> Mapping[Place, bytes]:
+        return {place: self.vectors[place] for place in places}
+
+
+class MemoryStore:
+    """`Episodes`, `FactLog` and `Uploads` in one, safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._episodes: dict[Scope, dict[UUID, Episode]] = {}
+        self._logs: dict[Scope, _Log] = {}
+        self._uploads: dict[str, bytes] = {}
+
+    def apply(self, writes: Iterable[Write]) -> str | None:
+        """Do all of *writes*, or none and return the reason: something has changed since the handler looked.
+
+        Raises:
+            BadInput: a write holds what cannot be stored; nothing was done.
+            Misconfigured: its vectors do not fit each other; nothing was done.
+        """
+        prepared = [(write, continuation(write) if isinstance(write, AppendFacts) else None) for write in writes]
+        with self._lock:
+            for write, _ in prepared:
+                if reason := self._objection(write):
+                    return reason
+            for write, added in prepared:
+                self._do(write, added)
+        return None
+
+    def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
+        with self._lock:
+            return self._episodes.get(scope, {}).get(episode_id)
+
+    def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
+        with self._lock:
+            episodes = list(self._episodes.get(scope, {}).values())
+        newest_first = sorted(episodes, key=lambda episode: (episode.ended_at, str(episode.id)), reverse=True)
+        return newest_first[: max(limit, 0)]
+
+    def scopes(self) -> Sequence[Scope]:
+        with self._lock:
+            return sorted(self._episodes.keys() | self._logs.keys())
+
+    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
+        with self._lock:
+            log = self._logs.get(scope, _Log())
+            start = after.n if after and log.continues(after) else 0
+            return slice_of(log.entries[start:], log.version, complete=start == 0, fetch=log.pick)
+
+    def put(self, key: str, packed: bytes) -> None:
+        with self._lock:
+            self._uploads[key] = packed
+
+    def fetch(self, key: str) -> bytes | None:
+        with self._lock:
+            return self._uploads.get(key)
+
+    def _objection(self, write: Write) -> str | None:
+        match write:
+            case SaveEpisode(episode=episode, replaces=replaces):
+                stored = self.get(episode.scope, episode.id)
+                is_same = (stored.version if stored else None) == (replaces or None)
+                return None if is_same else f"episode {episode.id} has changed"
+            case AppendFacts(scope=scope, expected=expected):
+                is_same = self._logs.get(scope, _Log()).version == expected
+                return None if is_same else f"the facts of {scope} have changed"
+            case ReleaseTranscript():
+                return None
+
+    def _do(self, write: Write, added: Continuation | None) -> None:
+        match write:
+            case SaveEpisode(episode=episode):
+                self._episodes.setdefault(episode.scope, {})[episode.id] = episode
+            case AppendFacts(scope=scope):
+                if added and added.entries:
+                    self._logs.setdefault(scope, _Log()).extend(added)
+            case ReleaseTranscript(dataref=dataref):
+                self._uploads.pop(key_of(dataref) or "", None)

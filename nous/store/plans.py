@@ -1,0 +1,90 @@
+"""Writes as plans: for each what has to hold, and what is done then.
+
+No command does harm when it is run again after the same checks, so a commit that broke off half-way can be repeated.
+"""
+
+from collections.abc import Iterator
+
+from nous.bus.plan import Check, Command, Plan
+from nous.effects import AppendFacts, ReleaseTranscript, SaveEpisode, Write
+from nous.fact import LogVersion
+from nous.store.append import Continuation, continuation
+from nous.store.blocks import runs
+from nous.store.keys import StoreKeys
+from nous.store.records import encode
+from nous.store.uploads import key_of
+
+_ROWS_PER_COMMAND = 1000
+"""Lua's unpack, which hands arguments to a command, fails near 8,000."""
+
+
+def plan_for(write: Write, keys: StoreKeys) -> Plan:
+    """What a commit has to check and do for *write*.
+
+    Raises:
+        BadInput: it holds what cannot be stored.
+        Misconfigured: its vectors do not fit each other.
+    """
+    match write:
+        case SaveEpisode():
+            return _save(write, keys)
+        case AppendFacts():
+            return _append(write, keys)
+        case ReleaseTranscript():
+            return _release(write, keys)
+
+
+def _save(write: SaveEpisode, keys: StoreKeys) -> Plan:
+    episode, scope, name = write.episode, write.episode.scope, str(write.episode.id)
+    versions = keys.episode_versions(scope)
+    return Plan(
+        checks=(Check("HGET", versions, (name,), write.replaces or ""),),
+        commands=(
+            Command("HSET", keys.episodes(scope), (name, encode(episode))),
+            Command("HSET", versions, (name, episode.version)),
+            Command("ZADD", keys.episodes_by_end(scope), (episode.ended_at.timestamp(), name)),
+            Command("SADD", keys.scopes, (str(scope),)),
+        ),
+    )
+
+
+def _append(write: AppendFacts, keys: StoreKeys) -> Plan:
+    head, rows = keys.fact_head(write.scope), keys.fact_rows(write.scope)
+    expected = "" if write.expected == LogVersion() else str(write.expected)
+    unchanged = Check("GET", head, (), expected)
+    if not write.rows:
+        return Plan(checks=(unchanged,))
+    added = continuation(write)
+    return Plan(
+        checks=(unchanged,),
+        commands=(
+            # Whatever stands behind the head was left by a commit that broke off.
+            Command("LTRIM", rows, (0, write.expected.n - 1) if write.expected.n else (1, 0)),
+            *_pushed(added, rows),
+            *_vectors(added, write, keys),
+            Command("SET", head, (str(added.version),)),
+            Command("SADD", keys.scopes, (str(write.scope),)),
+        ),
+    )
+
+
+def _pushed(added: Continuation, rows: str) -> Iterator[Command]:
+    entries = [entry.encode() for entry in added.entries]
+    for start in range(0, len(entries), _ROWS_PER_COMMAND):
+        yield Command("RPUSH", rows, tuple(entries[start : start + _ROWS_PER_COMMAND]))
+
+
+def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterator[Command]:
+    content = dict(added.vectors)
+    for run in runs(content):
+        first = run[0]
+        block = keys.fact_vectors(write.scope, first.embedder, dim=first.slot.dim, block=first.block)
+        yield Command("SETRANGE", block, (first.offset, b"".join(content[place] for place in run)))
+
+
+def _release(write: ReleaseTranscript, keys: StoreKeys) -> Plan:
+    """Nothing is done for a transcript that nobody uploaded here: a file stays, and so does a key of another kind."""
+    key = key_of(write.dataref)
+    if key is None or not key.startswith(keys.transcripts):
+        return Plan()
+    return Plan(commands=(Command("UNLINK", key, ()),))

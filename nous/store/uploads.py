@@ -1,0 +1,74 @@
+"""Transcripts that travel through the store, so that workers on other hosts can read them.
+
+An upload has no TTL: it waits as long as its event does, and goes with the commit that releases it.
+"""
+
+import gzip
+import zlib
+from hashlib import sha256
+from typing import Protocol
+
+import redis
+
+from nous.bus.redis_errors import translated
+from nous.errors import BadInput
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+
+_SCHEME = "redis:"
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+LARGEST = 1 << 30
+"""Bytes of a transcript, unpacked. What is larger is refused before it fills the memory."""
+
+
+class Uploads(Protocol):
+    """Where uploaded transcripts wait, packed."""
+
+    def put(self, key: str, packed: bytes) -> None: ...
+
+    def fetch(self, key: str) -> bytes | None: ...
+
+
+class RedisUploads:
+    """Uploads as strings in Redis. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def put(self, key: str, packed: bytes) -> None:
+        with translated():
+            self._client.set(key, packed)
+
+    def fetch(self, key: str) -> bytes | None:
+        with translated():
+            return self._client.get(key)  # pyright: ignore[reportReturnType]
+
+
+def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
+    """Put a transcript where every worker can read it, and return its dataref: the same for the same content."""
+    key = keys.transcript(scope, session_id, digest=sha256(content).hexdigest())
+    uploads.put(key, gzip.compress(content, compresslevel=6, mtime=0))
+    return f"{_SCHEME}{key}"
+
+
+def key_of(dataref: str) -> str | None:
+    """The key that *dataref* names, None if it names something else."""
+    return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME) else None
+
+
+def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
+    """Undo gzip or zlib.
+
+    Raises:
+        BadInput: it is neither, torn, or longer than *largest*.
+    """
+    stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+    try:
+        content = stream.decompress(packed, largest + 1)
+    except zlib.error as error:
+        raise BadInput(f"the uploaded transcript cannot be unpacked: {error}") from error
+    if len(content) > largest:
+        raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
+    if not stream.eof:
+        raise BadInput("the uploaded transcript is torn")
+    return content
