@@ -1,6 +1,6 @@
 """The log of events, as everybody else sees it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -39,6 +39,12 @@ class Ticket:
     def name(self) -> str:
         """The ticket within its group."""
         return f"{self.lane}/{self.entry}"
+
+    @classmethod
+    def named(cls, name: str, subscription: Subscription) -> "Ticket":
+        """The ticket that *name* stands for in the group of *subscription*."""
+        lane, _, entry = name.partition("/")
+        return cls(subscription, Lane(lane), entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,15 @@ class Account:
     parked: int = 0
     in_flight: int = 0
 
+    @classmethod
+    def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "Account":
+        """Read the counters that a bus keeps; those of skipped events are named `skipped:<reason>`."""
+        skipped = {
+            name.removeprefix("skipped:"): count for name, count in counts.items() if name.startswith("skipped:")
+        }
+        plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
+        return cls(**plain, skipped=skipped, in_flight=in_flight)
+
     @property
     def balance(self) -> int:
         """Events that were offered and are nowhere. Anything but 0 is a defect."""
@@ -144,6 +159,9 @@ class Letter:
     attempts: int
     event_id: str | None = None
     session_id: str | None = None
+
+    def is_about(self, ticket: Ticket) -> bool:
+        return (self.group, self.lane, self.entry) == (ticket.subscription.group, ticket.lane, ticket.entry)
 
 
 class Bus(Protocol):

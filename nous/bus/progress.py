@@ -37,7 +37,8 @@ class Progress:
     @classmethod
     def decode(cls, raw: bytes) -> "Progress":
         fields: dict[str, Any] = orjson.loads(raw)
-        return cls(**{**fields, "state": State(fields["state"])})
+        fields["state"] = State(fields["state"])
+        return cls(**fields)
 
     def begun(self) -> "Progress":
         return replace(self, state=State.RUNNING)

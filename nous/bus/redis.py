@@ -126,7 +126,7 @@ class RedisBus:
         group = subscription.group
         found = self._run("overdue", (self._keys.leases(group), self._keys.progress(group)), (limit,))
         return [
-            (_ticket(subscription, name.decode()), Progress.decode(progress) if progress else _FIRST)
+            (Ticket.named(name.decode(), subscription), Progress.decode(progress) if progress else _FIRST)
             for name, progress in zip(found[::2], found[1::2], strict=True)
         ]
 
@@ -254,8 +254,3 @@ class RedisBus:
 def _field(fields: Sequence[bytes]) -> bytes | None:
     """The event in the fields of an entry as a script returns them: name, value, name, value."""
     return dict(zip(fields[::2], fields[1::2], strict=True)).get(b"event")
-
-
-def _ticket(subscription: Subscription, name: str) -> Ticket:
-    lane, _, entry = name.partition("/")
-    return Ticket(subscription, Lane(lane), entry)

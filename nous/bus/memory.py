@@ -1,0 +1,270 @@
+"""The bus in memory: what `nous.bus.redis` promises, without a server. For tests, and for trying things out."""
+
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from nous.bus.base import (
+    Account,
+    Backlog,
+    Committed,
+    Delivery,
+    Duplicate,
+    Grave,
+    Lane,
+    Letter,
+    Receipt,
+    Refused,
+    Subscription,
+    Ticket,
+    Verdict,
+    Whereabouts,
+)
+from nous.bus.letters import accepted_at, fields_of, letter_of
+from nous.bus.progress import Progress
+from nous.codec import UnknownEvent, decode, encode
+from nous.effects import Effects, Write
+from nous.errors import BadInput, NotFound
+from nous.events import Event
+
+_FIRST = Progress()
+
+
+@dataclass(slots=True)
+class _Pending:
+    progress: Progress
+    lease_ends: float
+
+
+@dataclass(slots=True)
+class _Group:
+    """What one group was offered: how far it has read each lane, what is pending, and what became of the rest."""
+
+    read: Counter[Lane] = field(default_factory=Counter[Lane])
+    pending: dict[str, _Pending] = field(default_factory=dict[str, _Pending])
+    counts: Counter[str] = field(default_factory=Counter[str])
+
+
+def _write_nothing(_: Sequence[Write]) -> str | None:
+    return None
+
+
+class MemoryBus:
+    """A `Bus`, a `Ledger` and `DeadLetters` in one process. *write* applies a handler's writes, all of them or none.
+
+    *write* answers None, or the reason for its refusal. *clock* gives seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Sequence[Write]], str | None] = _write_nothing,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._write = write
+        self._clock = clock
+        self._changed = threading.Condition(threading.RLock())
+        self._streams: dict[tuple[str, Lane], dict[str, bytes]] = defaultdict(dict)
+        self._markers: dict[UUID, str] = {}
+        self._groups: dict[str, _Group] = defaultdict(_Group)
+        self._letters: dict[str, Letter] = {}
+        self._entries = 0
+
+    def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
+        del durable  # There is no disk to wait for.
+        with self._changed:
+            return [self._publish(event, lane) for event in events]
+
+    def append(self, type_: str, raw: bytes, *, lane: Lane = Lane.LIVE) -> str:
+        """Put *raw* into a stream as a foreign producer would, with no marker; returns the entry's id."""
+        with self._changed:
+            entry = self._next_entry()
+            self._streams[type_, lane][entry] = raw
+            self._changed.notify_all()
+            return entry
+
+    def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
+        with self._changed:
+            group = self._groups[subscription.group]
+            stream = self._streams[subscription.kind.type, lane]
+            offered = list(stream)[group.read[lane] : group.read[lane] + limit]
+            group.read[lane] += len(offered)
+            group.counts["received"] += len(offered)
+            tickets = [Ticket(subscription, lane, entry) for entry in offered]
+            for ticket in tickets:
+                group.pending[ticket.name] = _Pending(_FIRST, self._clock() + lease)
+            deliveries = [self._read(ticket, _FIRST) for ticket in tickets]
+            return [delivery for delivery in deliveries if delivery and self._is_first_telling(delivery)]
+
+    def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
+        group = self._groups[subscription.group]
+        streams = [(self._streams[subscription.kind.type, lane], lane) for lane in lanes]
+        with self._changed:
+            self._changed.wait_for(lambda: any(len(stream) > group.read[lane] for stream, lane in streams), seconds)
+
+    def open(self, ticket: Ticket) -> Delivery | None:
+        with self._changed:
+            pending = self._groups[ticket.subscription.group].pending.get(ticket.name)
+            return self._read(ticket, pending.progress) if pending else None
+
+    def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
+        with self._changed:
+            pending = self._groups[ticket.subscription.group].pending.get(ticket.name)
+            if pending is None or pending.progress != before:
+                return False
+            pending.progress, pending.lease_ends = after, self._clock() + lease
+            return True
+
+    def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
+        with self._changed:
+            for ticket in tickets:
+                if pending := self._groups[ticket.subscription.group].pending.get(ticket.name):
+                    pending.lease_ends = max(pending.lease_ends, self._clock() + lease)
+
+    def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
+        with self._changed:
+            now = self._clock()
+            pending = self._groups[subscription.group].pending.items()
+            late = sorted((each.lease_ends, name, each.progress) for name, each in pending if each.lease_ends <= now)
+            return [(Ticket.named(name, subscription), progress) for _, name, progress in late[:limit]]
+
+    def adopt(self, subscription: Subscription, *, lane: Lane) -> int:
+        del subscription, lane  # Nobody else can receive from this bus.
+        return 0
+
+    def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
+        ticket = delivery.ticket
+        with self._changed:
+            group = self._groups[ticket.subscription.group]
+            if ticket.name not in group.pending:
+                return Duplicate()
+            verdict = self._apply(effects, ticket.lane)
+            if isinstance(verdict, Committed):
+                del group.pending[ticket.name]
+                group.counts[f"skipped:{effects.skipped}" if effects.skipped else "done"] += 1
+            return verdict
+
+    def apply(self, effects: Effects) -> Verdict:
+        with self._changed:
+            return self._apply(effects, Lane.LIVE)
+
+    def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
+        with self._changed:
+            group = self._groups[ticket.subscription.group]
+            pending = group.pending.get(ticket.name)
+            if pending is None or progress not in {None, pending.progress}:
+                return False
+            del group.pending[ticket.name]
+            group.counts[grave.value] += 1
+            letter_id = self._next_entry()
+            fields = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=self._peek(ticket))
+            self._letters[letter_id] = letter_of(letter_id, {name: str(value) for name, value in fields.items()})
+            return True
+
+    def account(self, subscription: Subscription) -> Account:
+        with self._changed:
+            group = self._groups[subscription.group]
+            return Account.of(group.counts, in_flight=len(group.pending))
+
+    def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
+        with self._changed:
+            return [self._backlog(subscription, lane) for lane in Lane]
+
+    def locate(self, event_id: UUID, subscription: Subscription) -> tuple[Whereabouts, Ticket | None]:
+        with self._changed:
+            place = self._markers.get(event_id)
+            if place is None:
+                return Whereabouts.UNKNOWN, None
+            ticket = Ticket.named(place, subscription)
+            group = self._groups[subscription.group]
+            position = list(self._streams[subscription.kind.type, ticket.lane]).index(ticket.entry)
+            if position >= group.read[ticket.lane]:
+                return Whereabouts.WAITING, ticket
+            if ticket.name in group.pending:
+                return Whereabouts.IN_FLIGHT, ticket
+            buried = [letter for letter in self._letters.values() if letter.is_about(ticket)]
+            return (Whereabouts(buried[0].grave.value) if buried else Whereabouts.DONE), ticket
+
+    def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
+        with self._changed:
+            return list(self._letters.values())[:limit]
+
+    def find(self, letter_id: str) -> Letter:
+        with self._changed:
+            if letter_id not in self._letters:
+                raise NotFound(f"there is no dead letter {letter_id}")
+            return self._letters[letter_id]
+
+    def redrive(self, letter: Letter, subscription: Subscription) -> bool:
+        with self._changed:
+            if self._letters.pop(letter.id, None) is None:
+                return False
+            group = self._groups[subscription.group]
+            group.pending[f"{letter.lane}/{letter.entry}"] = _Pending(_FIRST, self._clock())
+            group.counts[letter.grave.value] -= 1
+            return True
+
+    def drop(self, letter: Letter) -> bool:
+        with self._changed:
+            return self._letters.pop(letter.id, None) is not None
+
+    def _publish(self, event: Event, lane: Lane) -> Receipt:
+        fresh = event.id not in self._markers
+        if fresh:
+            entry = self.append(event.type, encode(event), lane=lane)
+            self._markers[event.id] = f"{lane}/{entry}"
+        known_lane, _, entry = self._markers[event.id].partition("/")
+        return Receipt(event.id, Lane(known_lane), entry, fresh)
+
+    def _apply(self, effects: Effects, lane: Lane) -> Verdict:
+        refusal = self._write(effects.writes)
+        if refusal is not None:
+            return Refused(refusal)
+        for event in effects.events:
+            self._publish(event, lane)
+        return Committed()
+
+    def _read(self, ticket: Ticket, progress: Progress) -> Delivery | None:
+        raw = self._streams[ticket.subscription.kind.type, ticket.lane][ticket.entry]
+        try:
+            event = decode(raw, type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
+        except BadInput as error:
+            grave = Grave.PARKED if isinstance(error, UnknownEvent) else Grave.DEAD
+            self.bury(ticket, progress=None, reason=str(error), grave=grave)
+            return None
+        return Delivery(ticket, event, progress)
+
+    def _is_first_telling(self, delivery: Delivery) -> bool:
+        place = delivery.ticket.name
+        if self._markers.setdefault(delivery.event.id, place) == place:
+            return True
+        self.commit(delivery, Effects(skipped="published twice"))
+        return False
+
+    def _peek(self, ticket: Ticket) -> Event | None:
+        try:
+            return decode(
+                self._streams[ticket.subscription.kind.type, ticket.lane][ticket.entry],
+                type_hint=ticket.subscription.kind.type,
+            )
+        except BadInput:
+            return None
+
+    def _backlog(self, subscription: Subscription, lane: Lane) -> Backlog:
+        group = self._groups[subscription.group]
+        length = len(self._streams[subscription.kind.type, lane])
+        pending = [Ticket.named(name, subscription).entry for name in group.pending if name.startswith(f"{lane}/")]
+        return Backlog(
+            lane=lane,
+            length=length,
+            waiting=length - group.read[lane],
+            pending=len(pending),
+            oldest_pending=min((accepted_at(entry) for entry in pending), default=None),
+        )
+
+    def _next_entry(self) -> str:
+        self._entries += 1
+        return f"{int(self._clock() * 1000)}-{self._entries}"
