@@ -1,0 +1,155 @@
+"""Settings from their layers: the environment above a TOML file above the defaults.
+
+Whatever is set and not known, or of the wrong type, stops the program: a misspelt setting that is silently ignored is
+found only after it was needed.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import EnvSettingsSource, SettingsError
+
+from nous.errors import Misconfigured
+from nous.settings.model import Settings
+
+ENVIRONMENT = "environment"
+DEFAULT = "default"
+
+_PREFIX = "NOUS_"
+_NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG"})
+# Kubernetes gives every container such variables for a service that is called nous or nous-something.
+_SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
+_SECRET = frozenset({"redis_url"})
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings, the file that was read, and for each dotted key that is not at its default who set it."""
+
+    settings: Settings
+    file: Path | None
+    origins: Mapping[str, str]
+
+    def rows(self) -> Iterator[tuple[str, Any, str]]:
+        """Every setting as (dotted key, value, origin), in the order of the file."""
+        for key, value in _leaves(self.settings.model_dump(mode="json")):
+            yield key, value, self.origins.get(key, DEFAULT)
+
+
+def load_settings(config: Path | None = None) -> Settings:
+    """The effective settings; *config* names the TOML file, else `NOUS_CONFIG`, else the usual places are tried.
+
+    Raises:
+        Misconfigured: a file that cannot be read, an unknown setting, or one of the wrong type, named with its place.
+    """
+    return load(config).settings
+
+
+def load(config: Path | None = None) -> Loaded:
+    """Like `load_settings`, and say where each came from."""
+    path = _find(config)
+    file = _read(path) if path else {}
+    env = _environment()
+    origins = {key: str(path) for key, _ in _leaves(file)} | {key: ENVIRONMENT for key, _ in _leaves(env)}
+    try:
+        settings = Settings(**_over(file, env))
+    except ValidationError as error:
+        raise Misconfigured("; ".join(_complaints(error, origins))) from None
+    return Loaded(settings, path, origins)
+
+
+def _find(config: Path | None) -> Path | None:
+    named = config or os.environ.get("NOUS_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    usual = (Path("nous.toml"), Path("~/.config/nous/nous.toml").expanduser())
+    return next((path for path in usual if path.is_file()), None)
+
+
+def _read(path: Path) -> Values:
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise Misconfigured(f"cannot read the settings in {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{path} is not valid TOML: {error}") from error
+
+
+def _environment() -> Values:
+    variables = {_variable(key): key for key in _known()}
+    groups = {_variable(key) for key in _groups()}
+    for name in sorted(os.environ):
+        upper = name.upper()
+        if upper.startswith(_PREFIX) and not (
+            upper in variables or upper in groups or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
+        ):
+            raise Misconfigured(f"{name} in the environment is no setting{_hint(upper, list(variables))}")
+    try:
+        return EnvSettingsSource(Settings)()
+    except SettingsError as error:
+        raise Misconfigured(f"a {_PREFIX}* variable for a whole table has to hold a JSON object: {error}") from error
+
+
+def _over(below: Values, above: Values) -> Values:
+    """*above* laid over *below*, table by table."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        merged[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[str]:
+    known = [*_groups(), *_known()]
+    for problem in error.errors(include_url=False):
+        key = ".".join(str(part) for part in problem["loc"])
+        place = next((origin for name, origin in origins.items() if f"{name}.".startswith(f"{key}.")), DEFAULT)
+        if problem["type"] == "extra_forbidden":
+            yield f"{key} in {place} is no setting{_hint(key, known)}"
+        else:
+            value = "" if key in _SECRET else f" = {problem['input']!r:.80}"
+            yield f"{key}{value} in {place}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _hint(key: str, known: list[str]) -> str:
+    name = key.rpartition(".")[2]
+    near = [other for other in known if other.rpartition(".")[2] == name] or get_close_matches(key, known, n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else "; `nous config` lists them all"
+
+
+def _known() -> Iterator[str]:
+    for name, field in Settings.model_fields.items():
+        kind = field.annotation
+        if _is_group(kind):
+            yield from (f"{name}.{inner}" for inner in kind.model_fields)
+        else:
+            yield name
+
+
+def _groups() -> Iterator[str]:
+    return (name for name, field in Settings.model_fields.items() if _is_group(field.annotation))
+
+
+def _is_group(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _variable(key: str) -> str:
+    return _PREFIX + key.replace(".", "__").upper()
+
+
+def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

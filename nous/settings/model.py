@@ -1,0 +1,132 @@
+"""Every setting, its type and its default. `config/nous.toml` gives the reasons."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
+
+from nous.learning.policy import Dedup
+
+EMBEDDED = "embedded:"
+"""How a `redis_url` begins that asks for a server of our own."""
+
+_SERVERS = (EMBEDDED, "redis://", "rediss://", "unix://")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
+
+
+def _in_seconds(value: object) -> object:
+    """Read "90s", "5m", "2h" or "7d"; whatever else is left for pydantic to judge."""
+    written = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    return float(written[1]) * _UNITS[written[2]] if written else value
+
+
+def _known_server(url: str) -> str:
+    if not url.startswith(_SERVERS):
+        raise ValueError(f"should begin with one of {', '.join(_SERVERS)}")
+    return url
+
+
+def _default_data_dir() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "nous"
+
+
+Directory = Annotated[Path, AfterValidator(Path.expanduser)]
+Seconds = Annotated[float, BeforeValidator(_in_seconds), Field(gt=0)]
+WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
+Cosine = Annotated[float, Field(gt=0, le=1)]
+
+
+class Group(BaseModel):
+    """A table of the TOML file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class WorkerSettings(Group):
+    """How jobs are run, tried again and given up."""
+
+    concurrency: PositiveInt = 16
+    queue_ahead: PositiveInt = 64
+    lease: Seconds = 60
+    sweep_interval: Seconds = 5
+    deadline: Seconds = 600
+    max_attempts: PositiveInt = 5
+    backoff_base: Seconds = 1
+    backoff_cap: Seconds = 300
+    crashes_before_quarantine: PositiveInt = 2
+    deaths_before_burial: PositiveInt = 2
+
+
+class ExcerptSettings(Group):
+    """What the summarizer gets to see."""
+
+    budget: PositiveInt = 8000
+
+
+class DedupSettings(Group):
+    """When two facts are one; `nous.learning.policy` says what each threshold means."""
+
+    policy: Dedup = Dedup.GUARDED
+    threshold: Cosine = 0.95
+    near: Cosine = 0.80
+    one_sided: Cosine = 0.93
+    cap: PositiveInt = 50
+
+
+class RetentionSettings(Group):
+    """How long what is not memory is kept."""
+
+    marker_ttl: WholeSeconds = 7 * 86400
+    job_result_ttl: WholeSeconds = 86400
+    job_failure_ttl: WholeSeconds = 7 * 86400
+
+
+class PublishSettings(Group):
+    """How sessions are handed over."""
+
+    inline_limit: PositiveInt = 32768
+
+
+class Settings(BaseSettings):
+    """The effective settings. Built in code they are what was said; `load_settings` adds file and environment."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="NOUS_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,  # compose files write VARIABLE="" for what is not set
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+    )
+
+    data_dir: Directory = Field(default_factory=_default_data_dir)
+    redis_url: Annotated[str, AfterValidator(_known_server)] = Field(default=EMBEDDED, repr=False)
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")] = "nous"
+    allow_unsafe_redis: bool = False
+    embedder: Literal["minilm", "hashed"] = "minilm"
+    embedder_path: Directory | None = None
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "json", "console"] = "auto"
+    worker: WorkerSettings = WorkerSettings()
+    excerpt: ExcerptSettings = ExcerptSettings()
+    dedup: DedupSettings = DedupSettings()
+    retention: RetentionSettings = RetentionSettings()
+    publish: PublishSettings = PublishSettings()
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Leave the layers to `load`, which knows for each value where it came from."""
+        return (init_settings,)
