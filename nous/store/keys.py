@@ -1,18 +1,18 @@
 """The keys that the store owns. `<p>` is the configured prefix, *kept* means without a TTL.
 
-| key                                             | type   | life     | holds                                       |
-|-------------------------------------------------|--------|----------|---------------------------------------------|
-| <p>:scopes                                      | set    | kept     | the text of every scope that was written to |
-| <p>:episodes:<scope>                            | hash   | kept     | episode id -> the episode, JSON             |
-| <p>:episode-versions:<scope>                    | hash   | kept     | episode id -> its version, for the commit   |
-| <p>:episodes-by-end:<scope>                     | zset   | kept     | episode ids by the second they ended        |
-| <p>:facts-head:<scope>                          | string | kept     | the log's version, for the commit           |
-| <p>:facts-rows:<scope>                          | list   | kept     | the log's rows (see `nous.store.rows`)      |
-| <p>:facts-vectors:<scope>:<model>:<dim>:<block> | string | kept     | float32 vectors (see `nous.store.blocks`)   |
-| <p>:transcript:<scope>:<session>:<digest>       | string | released | an uploaded transcript, gzip                |
+| key                                          | type   | life           | holds                                  |
+|----------------------------------------------|--------|----------------|----------------------------------------|
+| <p>:scopes                                   | set    | kept           | every scope written to, as text        |
+| <p>:episodes:<scope>                         | hash   | kept           | episode id -> the episode, JSON        |
+| <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> version, for the commit  |
+| <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended   |
+| <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit      |
+| <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`) |
+| <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `nous.store.blocks`)      |
+| <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip           |
 
-All but the last are written only by a commit. A transcript is written by whoever publishes with an upload, and waits
-until its event is committed and it is released.
+All but the last are written only by a commit. A transcript is written by whoever publishes with an upload; the commit
+of its event releases it.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class StoreKeys:
         return self._of("facts-rows", scope)
 
     def fact_vectors(self, scope: Scope, embedder: str, *, dim: int, block: int) -> str:
-        return f"{self._of('facts-vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
+        return f"{self._of('vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
 
     def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
         return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"

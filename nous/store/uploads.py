@@ -6,7 +6,7 @@ An upload has no TTL: it waits as long as its event does, and goes with the comm
 import gzip
 import zlib
 from hashlib import sha256
-from typing import Protocol
+from typing import Protocol, cast
 
 import redis
 
@@ -41,7 +41,7 @@ class RedisUploads:
 
     def fetch(self, key: str) -> bytes | None:
         with translated():
-            return self._client.get(key)  # pyright: ignore[reportReturnType]
+            return cast("bytes | None", self._client.get(key))
 
 
 def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:

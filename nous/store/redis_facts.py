@@ -1,0 +1,83 @@
+"""The fact log in Redis. How it is written stands in `nous.store.plans`.
+
+Reading takes one round trip when nothing was appended, or nothing with a vector, and two otherwise.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import redis
+
+from nous.bus.redis_errors import translated
+from nous.errors import Misconfigured, Retryable
+from nous.fact import LogVersion
+from nous.scope import Scope
+from nous.store.base import LogSlice
+from nous.store.blocks import Place, runs
+from nous.store.keys import StoreKeys
+from nous.store.rows import LogEntry
+from nous.store.slices import slice_of
+
+
+class RedisFactLog:
+    """`FactLog` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
+        """The rows after *after*, or all of them.
+
+        Raises:
+            Retryable: the log was rewritten while it was read.
+            Misconfigured: what is stored contradicts itself, or needs a newer release.
+            Unavailable: Redis did not answer.
+        """
+        start = after.n if after else 0
+        version, entries = self._tail(scope, known=start)
+        if after and start and not _continues(version, entries, after):
+            return self.read(scope)
+        return slice_of(
+            entries[1:] if start else entries,
+            version,
+            complete=start == 0,
+            fetch=lambda places: self._vectors(scope, places, version),
+        )
+
+    def _tail(self, scope: Scope, *, known: int) -> tuple[LogVersion, list[LogEntry]]:
+        """The log's version and its entries, from the last of the *known* ones on, as they are at one moment."""
+        first = max(known - 1, 0)
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.get(self._keys.fact_head(scope))
+            pipe.lrange(self._keys.fact_rows(scope), first, -1)
+            head, stored = pipe.execute()
+        version = LogVersion.parse(head.decode()) if head else LogVersion()
+        # Behind the head may stand what a commit left that broke off.
+        entries = [LogEntry.decode(entry) for entry in stored[: max(version.n - first, 0)]]
+        if version.n > first and (first + len(entries) != version.n or entries[-1].chain != version.chain):
+            raise Misconfigured(f"the fact log of {scope} is damaged: its rows do not lead to its version {version}")
+        return version, entries
+
+    def _vectors(self, scope: Scope, places: Sequence[Place], version: LogVersion) -> Mapping[Place, bytes]:
+        found: dict[Place, bytes] = {}
+        batch = list(runs(places))
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.lindex(self._keys.fact_rows(scope), version.n - 1)
+            for run in batch:
+                first, last = run[0], run[-1]
+                key = self._keys.fact_vectors(scope, first.embedder, dim=first.slot.dim, block=first.block)
+                pipe.getrange(key, first.offset, last.offset + last.size - 1)
+            last_row, *stored = cast("list[bytes]", pipe.execute())
+        if not last_row or LogEntry.decode(last_row).chain != version.chain:
+            raise Retryable(f"the fact log of {scope} was rewritten while it was read")
+        for run, raw in zip(batch, stored, strict=True):
+            found |= {place: raw[i * place.size : (i + 1) * place.size] for i, place in enumerate(run)}
+        return found
+
+
+def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersion) -> bool:
+    """Whether the log at *version*, whose *entries* begin with the last known one, goes on from *known*."""
+    if version.epoch != known.epoch or version.n < known.n:
+        return False
+    return entries[0].chain == known.chain
