@@ -25,6 +25,11 @@ def fields_of(
     }
 
 
+def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> Letter:
+    """Read a letter as Redis returns it."""
+    return letter_of(letter_id.decode(), {name.decode(): value.decode() for name, value in fields.items()})
+
+
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
     """Read a letter back."""
     return Letter(
