@@ -1,0 +1,60 @@
+"""An embedder that needs nothing: it counts words and pieces of words."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_WORD = re.compile(r"\w+")
+_EMPTY = "(nothing)"
+
+
+class Hashed:
+    """Texts are near when they share words, or parts of words.
+
+    It knows nothing of meaning: `car` and `automobile` are strangers, `likes` and `does not like` are close. It is for
+    tests, and for machines where no model can be installed; there, search finds words and little else.
+    """
+
+    def __init__(self, *, dim: int = 256) -> None:
+        self._dim = dim
+
+    @property
+    def id(self) -> str:
+        return f"hashed-{self._dim}"
+
+    @property
+    def dim(self) -> int:
+        return self._dim
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        rows = [self._vector(text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self._dim)
+
+    def _vector(self, text: str) -> "NDArray[np.float64]":
+        """The features of *text*, each added with a sign at a place that its hash names, scaled to length 1."""
+        vector = np.zeros(self._dim)
+        for feature, weight in _features(text):
+            _add(vector, feature, weight)
+        if not vector.any():
+            _add(vector, _EMPTY, 1.0)
+        return vector / np.linalg.norm(vector)
+
+
+def _add(vector: "NDArray[np.float64]", feature: str, weight: float) -> None:
+    number = int.from_bytes(hashlib.blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    vector[(number >> 1) % len(vector)] += weight if number & 1 else -weight
+
+
+def _features(text: str) -> Iterator[tuple[str, float]]:
+    """Whole words, which weigh most, and their runs of three characters, so that `deploys` is near `deployed`."""
+    for word in _WORD.findall(text.casefold()):
+        yield word, 1.0
+        padded = f"<{word}>"
+        for start in range(len(padded) - 2):
+            yield padded[start : start + 3], 0.3

