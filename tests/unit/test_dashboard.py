@@ -1,0 +1,136 @@
+"""Who may see the dashboard, and from where it may be used."""
+
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from http.client import HTTPConnection
+
+import pytest
+from fakeredis import FakeRedis
+
+pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
+
+import rq_dashboard.web
+from flask import Flask
+from rq.job import Job
+
+from nous.errors import Misconfigured
+from nous.jobs.rq.dashboard import ACTIONS, Login, build, is_loopback, listen
+
+PAGE = "/0/data/queues.json"
+BUTTON = "/queue/some/compact"
+
+
+@pytest.fixture
+def redis() -> Iterator[FakeRedis]:
+    with FakeRedis(socket_timeout=415) as client:
+        yield client
+
+
+@pytest.fixture
+def app(redis: FakeRedis) -> Flask:
+    return build(redis, shown_as="a fake")
+
+
+def test_a_login_is_asked_for_where_there_is_one(redis: FakeRedis) -> None:
+    client = build(redis, shown_as="a fake", login=Login("ann", "sésame")).test_client()
+
+    answers = [
+        client.get(PAGE).status_code,
+        client.get(PAGE, headers=basic("ann", "wrong")).status_code,
+        client.get(PAGE, headers=basic("bob", "sésame")).status_code,
+        client.get(PAGE, headers=basic("ann", "sésame")).status_code,
+    ]
+
+    assert answers == [401, 401, 401, 200]
+
+
+def test_a_login_also_guards_files_and_what_does_not_exist(redis: FakeRedis) -> None:
+    client = build(redis, shown_as="a fake", login=Login("ann", "sesame")).test_client()
+
+    assert client.get("/static/css/main.css").status_code == 401
+    assert client.get("/nothing").status_code == 401
+
+
+def basic(username: str, password: str) -> dict[str, str]:
+    return {"Authorization": f"Basic {b64encode(f'{username}:{password}'.encode()).decode()}"}
+
+
+def test_without_a_login_only_the_names_of_this_machine_are_answered(app: Flask) -> None:
+    client = app.test_client()
+
+    assert client.get(PAGE, headers={"Host": "127.0.0.1:9181"}).status_code == 200
+    assert client.get(PAGE, headers={"Host": "[::1]:9181"}).status_code == 200
+    assert client.get(PAGE, headers={"Host": "rebound.example"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("site", "answer"), [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)]
+)
+def test_a_button_works_only_from_the_dashboard_itself(app: Flask, site: str, answer: int) -> None:
+    assert app.test_client().post(BUTTON, headers={"Sec-Fetch-Site": site}).status_code == answer
+
+
+def test_a_link_from_elsewhere_may_show_a_page_but_not_queue_jobs_again(app: Flask) -> None:
+    elsewhere = {"Sec-Fetch-Site": "cross-site"}
+
+    assert app.test_client().get("/", headers=elsewhere).status_code == 200
+    assert app.test_client().get("/requeue/some", headers=elsewhere).status_code == 403
+
+
+def test_every_endpoint_that_takes_a_post_counts_as_an_action(app: Flask) -> None:
+    posts = {rule.endpoint for rule in app.url_map.iter_rules() if "POST" in (rule.methods or ())}
+
+    assert posts == {f"rq_dashboard.{action}" for action in ACTIONS}
+
+
+@pytest.mark.parametrize(
+    "path", ["/7/view/queues", "/0/view/jobs/some/nothing/8/asc/1", "/0/view/job/gone", "/nothing"]
+)
+def test_what_does_not_exist_is_not_found(app: Flask, path: str) -> None:
+    assert app.test_client().get(path).status_code == 404
+
+
+def test_the_address_of_the_server_is_shown_as_told(redis: FakeRedis) -> None:
+    assert "the embedded server" in build(redis, shown_as="the embedded server").test_client().get("/").text
+
+
+def test_two_dashboards_of_different_jobs_stand_side_by_side_and_rq_dashboard_stays_as_it_was(redis: FakeRedis) -> None:
+    class OtherJob(Job): ...
+
+    apps = [
+        build(redis, shown_as="one", login=Login("ann", "sesame")),
+        build(redis, shown_as="two", job_class=OtherJob),
+    ]
+
+    assert [app.test_client().get(PAGE).status_code for app in apps] == [401, 200]
+    assert rq_dashboard.web.Job is Job
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_loopback_is_recognised(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "localhost.example", ""])  # noqa: S104 - nothing is bound
+def test_whatever_others_might_reach_is_no_loopback(host: str) -> None:
+    assert not is_loopback(host)
+
+
+def test_the_server_answers_over_http(app: Flask) -> None:
+    with listen(app, host="127.0.0.1", port=0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        connection = HTTPConnection("127.0.0.1", server.port)
+        connection.request("GET", PAGE)
+        status = connection.getresponse().status
+        connection.close()
+        server.shutdown()
+        thread.join()
+
+    assert status == 200
+
+
+def test_a_taken_port_is_said_to_be_taken(app: Flask) -> None:
+    with listen(app, host="127.0.0.1", port=0) as first, pytest.raises(Misconfigured, match=f"port {first.port}"):
+        listen(app, host="127.0.0.1", port=first.port)
