@@ -1,0 +1,140 @@
+"""The way to the server. Every client is built here, with its limits stated.
+
+redis-py repeats a command whose reply was lost, without a word: whatever is sent through `connect` has to be safe to
+repeat. RQ's commands are not, and RQ changes the timeouts of the pool it is given, so it gets a client of its own.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import redis
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.connection import UnixDomainSocketConnection
+from redis.retry import Retry
+from typing_extensions import override
+
+from nous.errors import Misconfigured, NousError, Unavailable
+from nous.server import embedded
+from nous.server.place import locate
+from nous.settings.model import EMBEDDED, Settings
+
+SOCKET_TIMEOUT = 15.0
+"""Seconds to wait for a reply; whatever blocks on the server has to block for less."""
+
+MAX_CONNECTIONS = 32
+"""Connections of one client; who finds none free waits up to SOCKET_TIMEOUT for one."""
+
+RETRIES = 3
+
+_HEALTH_CHECK = 30
+_CREDENTIALS = re.compile(r"(?<=://)([^:@/]*):.*@")
+_PASSWORD = re.compile(r"(?<=password=)[^&]*")
+
+
+def resolve(settings: Settings) -> str:
+    """The URL of the server that is configured; an embedded one is started unless it runs.
+
+    Raises:
+        Misconfigured: there is nothing to start, or the data directory cannot be used.
+        Unavailable: the embedded server did not answer in time.
+    """
+    directory = embedded_directory(settings)
+    return embedded.ensure(directory) if directory else settings.redis_url
+
+
+def address(settings: Settings) -> str:
+    """Like `resolve`, but nothing is started."""
+    directory = embedded_directory(settings)
+    return locate(directory).url if directory else settings.redis_url
+
+
+def embedded_directory(settings: Settings) -> Path | None:
+    """Where the embedded server keeps its data; None if the server is somebody else's."""
+    if not settings.redis_url.startswith(EMBEDDED):
+        return None
+    named = settings.redis_url.removeprefix(EMBEDDED)
+    return Path(named).expanduser() if named else settings.data_dir
+
+
+def connect(settings: Settings) -> redis.Redis:
+    """A client for commands that are safe to repeat. Values are bytes; threads may share it.
+
+    An embedded server that dies later is started again by whoever finds it dead, unless it was stopped on purpose.
+
+    Raises:
+        Unavailable: the server does not answer.
+        Misconfigured: it refuses these credentials, the URL is wrong, or an embedded server cannot be started.
+    """
+    return _reached(_client(settings, retries=RETRIES), settings)
+
+
+def connect_rq(settings: Settings) -> redis.Redis:
+    """A client for RQ alone: never repeats a command. Raises as `connect`."""
+    return _reached(_client(settings, retries=0), settings)
+
+
+def masked(url: str) -> str:
+    """*url* without its password."""
+    return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
+
+
+class EmbeddedConnection(UnixDomainSocketConnection):
+    """A connection that brings its server back when it finds it dead."""
+
+    def __init__(self, *, directory: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._directory = Path(directory)
+
+    @override
+    def _connect(self) -> Any:
+        try:
+            return super()._connect()
+        except (ConnectionRefusedError, FileNotFoundError):
+            self._revive()
+            return super()._connect()
+
+    def _revive(self) -> None:
+        try:
+            embedded.revive(self._directory)
+        except NousError as error:  # those who use the connection, RQ among them, know the errors of redis-py
+            raise redis.ConnectionError(str(error)) from error
+
+
+def _client(settings: Settings, *, retries: int) -> redis.Redis:
+    url = resolve(settings)
+    options: dict[str, Any] = {
+        "protocol": 2,
+        "decode_responses": False,
+        "client_name": settings.prefix,
+        "socket_timeout": SOCKET_TIMEOUT,
+        "socket_connect_timeout": SOCKET_TIMEOUT,
+        "health_check_interval": _HEALTH_CHECK,
+        "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), retries=retries),
+        "max_connections": MAX_CONNECTIONS,
+        "timeout": SOCKET_TIMEOUT,
+    }
+    directory = embedded_directory(settings)
+    if directory:
+        options |= {"connection_class": EmbeddedConnection, "directory": str(directory.resolve())}
+    elif not url.startswith("unix:"):
+        options["socket_keepalive"] = True
+    try:
+        return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
+    except ValueError as error:
+        raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
+
+
+def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
+    url = masked(address(settings))
+    try:
+        client.ping()
+    except (redis.AuthenticationError, redis.ResponseError) as error:
+        raise Misconfigured(
+            f"the server at {url} refuses: {error}; correct the user and password in redis_url"
+        ) from None
+    except redis.RedisError as error:
+        raise Unavailable(
+            f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
+        ) from None
+    return client

@@ -1,0 +1,195 @@
+"""A server of our own, shared by every process that names its directory, and stopped only when told.
+
+Any number of processes may ask for it at once. The election lock lets one of them act; the server itself inherits a
+second lock, alive, which the kernel frees when it dies. So a server that is slow is never taken for a dead one, and
+whoever started it may be killed at any moment without harm.
+"""
+
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from nous.errors import Misconfigured, Unavailable
+from nous.server import binary, lock
+from nous.server.place import Place, disk_trouble, locate, prepare
+
+PATIENCE = 60.0
+"""Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
+
+_POLL = 0.02
+_LONGEST_LOG = 1_000_000
+_LOG_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known of a server without touching it. `busy`: it lives and does not answer."""
+
+    state: Literal["running", "busy", "stopped"]
+    url: str
+    log: Path
+
+
+def ensure(directory: Path) -> str:
+    """The URL of the server of *directory*, which is started unless it runs.
+
+    Raises:
+        Misconfigured: there is no program to start, the directory cannot be used, or the server ends at once.
+        Unavailable: the server lives and did not answer in time.
+    """
+    place = locate(directory)
+    if not place.stopped.exists() and _answers(place):
+        return place.url
+    prepare(place)
+    with disk_trouble(place), lock.held(place.election, within=2 * PATIENCE):
+        place.stopped.unlink(missing_ok=True)
+        _bring_up(place)
+    return place.url
+
+
+def revive(directory: Path) -> None:
+    """Bring the server back if it died; one that was stopped on purpose stays down.
+
+    Raises:
+        Unavailable: it was stopped, or lives and did not answer in time.
+        Misconfigured: as for `ensure`.
+    """
+    place = locate(directory)
+    if not place.home.is_dir():
+        raise Unavailable(f"the data of the embedded server is gone: there is no {place.home}")
+    with disk_trouble(place), lock.held(place.election, within=2 * PATIENCE):
+        if place.stopped.exists():
+            raise Unavailable(f"the embedded server of {place.home.parent} was stopped; `nous up` starts it again")
+        _bring_up(place)
+
+
+def stop(directory: Path) -> bool:
+    """Stop the server of *directory* and wait until it is gone; False if none ran. Its data stays.
+
+    Raises:
+        Unavailable: it did not end in time.
+    """
+    place = locate(directory)
+    if not place.home.is_dir():
+        return False
+    with disk_trouble(place), lock.held(place.election, within=2 * PATIENCE):
+        place.stopped.touch()
+        if not lock.is_held(place.alive):
+            return False
+        _shut_down(place)
+    return True
+
+
+def status(directory: Path) -> Status:
+    """How the server of *directory* is. Starts and changes nothing."""
+    place = locate(directory)
+    if not lock.is_held(place.alive):
+        return Status("stopped", place.url, place.log)
+    return Status("running" if _answers(place) else "busy", place.url, place.log)
+
+
+def _bring_up(place: Place) -> None:
+    if _comes_up(place):
+        return
+    _spawn(place, binary.find())
+    if not _comes_up(place):
+        raise Misconfigured(f"the server ended as soon as it began. The end of {place.log}:\n{_end_of(place.log)}")
+
+
+def _comes_up(place: Place) -> bool:
+    """Wait for the server that lives; False if there is none (any more)."""
+    until = time.monotonic() + PATIENCE
+    while lock.is_held(place.alive):
+        if _answers(place):
+            return True
+        if time.monotonic() > until:
+            raise Unavailable(f"the server of {place.home} lives but does not answer; see {place.log}")
+        time.sleep(_POLL)
+    return False
+
+
+def _spawn(place: Place, program: Path) -> None:
+    """Start *program*, which leaves its parent behind by itself and keeps the descriptor of the alive lock."""
+    _turn_over(place.log)
+    with lock.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
+        place.socket.unlink(missing_ok=True)
+        try:
+            subprocess.run(
+                [program, *_options(place)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(alive,),
+                start_new_session=True,
+                umask=0o077,
+                check=False,  # how it went is told by whether it lives
+            )
+        except OSError as error:
+            raise Misconfigured(f"cannot run {program}: {error.strerror}") from error
+
+
+def _options(place: Place) -> list[str]:
+    chosen = {
+        "daemonize": "yes",
+        "port": "0",
+        "unixsocket": str(place.socket),
+        "unixsocketperm": "700",
+        "dir": str(place.home),
+        "pidfile": str(place.pid),
+        "logfile": str(place.log),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "aof-load-truncated": "yes",
+        "save": "",
+        "maxmemory-policy": "noeviction",
+    }
+    return [word for name, value in chosen.items() for word in (f"--{name}", value)]
+
+
+def _answers(place: Place) -> bool:
+    with _client(place) as client:
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+
+def _shut_down(place: Place) -> None:
+    until = time.monotonic() + PATIENCE
+    while lock.is_held(place.alive):
+        with _client(place) as client:
+            try:
+                client.shutdown()
+            except redis.RedisError as error:  # it may have to finish writing its first file before it can end
+                reason = str(error)
+            else:
+                reason = "it goes on answering"
+        if time.monotonic() > until:
+            raise Unavailable(f"the server of {place.home} does not stop: {reason}; its process is in {place.pid}")
+        time.sleep(_POLL)
+
+
+def _client(place: Place) -> redis.Redis:
+    return redis.Redis(
+        unix_socket_path=str(place.socket),
+        socket_timeout=1,
+        socket_connect_timeout=1,
+        retry=Retry(NoBackoff(), retries=0),
+        protocol=2,
+    )
+
+
+def _turn_over(log: Path) -> None:
+    if log.exists() and log.stat().st_size > _LONGEST_LOG:
+        log.replace(log.with_suffix(".log.old"))
+
+
+def _end_of(log: Path) -> str:
+    lines = log.read_text("utf-8", errors="replace").splitlines() if log.exists() else []
+    return "\n".join(f"  {line}" for line in lines[-_LOG_LINES:])
