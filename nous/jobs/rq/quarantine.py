@@ -1,0 +1,37 @@
+"""The queue for events that may kill their process: a forking RQ worker, one job a process, one at a time.
+
+An event comes here after two crashes that may have been its neighbour's fault. Here it is alone: when its process dies
+and this one does not, the event is to blame.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.worker import Worker
+
+from nous.jobs.base import Line
+from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.queue import queue_named
+
+Blame = Callable[[str, str, str, int], None]
+"""Told (worker, lane, entry, attempt) when the process of an attempt has died."""
+
+
+def run_quarantine(worker: str, *, client: redis.Redis, name: str, blame: Blame) -> None:
+    """Run what stands in the worker's quarantine queue, each job in a process of its own, until it is empty."""
+
+    def on_death(job: Job, *_status: Any) -> None:
+        group, lane, entry, attempt = job.args
+        blame(group, lane, entry, attempt)
+
+    Worker(
+        [queue_named(Line.QUARANTINE.queue(worker), client)],
+        name=name,
+        connection=client,
+        job_class=AllowListedJob,
+        serializer=JSONSerializer,
+        work_horse_killed_handler=on_death,
+    ).work(burst=True, logging_level=None)

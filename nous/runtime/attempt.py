@@ -1,0 +1,104 @@
+"""One attempt at one delivery: what an RQ job does."""
+
+from collections.abc import Mapping
+
+import structlog
+
+from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
+from nous.bus.progress import Patience, Progress, State
+from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
+from nous.kit import Kit, Worker
+from nous.runtime.execute import execute
+from nous.runtime.leases import LeaseKeeper
+
+log = structlog.get_logger(__name__)
+
+
+class AttemptFailed(NousError):
+    """The attempt came to nothing. What follows is written down; this tells the queue, so that dashboards show it."""
+
+
+class Attempts:
+    """Makes the attempts that jobs ask for. It is the `Runner` of every job."""
+
+    def __init__(
+        self, workers: Mapping[str, Worker], *, bus: Bus, kit: Kit, patience: Patience, leases: LeaseKeeper
+    ) -> None:
+        self._workers = workers
+        self._bus = bus
+        self._kit = kit
+        self._patience = patience
+        self._leases = leases
+
+    def __call__(self, worker: str, lane: str, entry: str, attempt: int) -> str:
+        """Make the attempt and say what came of it; doing so twice is harmless.
+
+        Raises:
+            AttemptFailed: it failed, and what follows (another attempt, or a dead letter) is decided and written down.
+            NotFound: this process does not know the worker.
+        """
+        ticket = self._ticket(worker, lane, entry)
+        delivery = self._bus.open(ticket)
+        if delivery is None:
+            return "nothing to do: it is already committed"
+        progress = delivery.progress
+        if progress.attempt != attempt or progress.state is not State.OFFERED:
+            return f"nothing to do: attempt {progress.attempt} is {progress.state}"
+        begun = progress.begun()
+        if not self._bus.amend(ticket, before=progress, after=begun, lease=self._patience.lease):
+            return "nothing to do: somebody else has begun"
+        event = delivery.event
+        with structlog.contextvars.bound_contextvars(
+            worker=worker, event_id=str(event.id), session_id=event.session_id, attempt=attempt
+        ):
+            return self._run(Delivery(ticket, event, begun))
+
+    def blame(self, worker: str, lane: str, entry: str, attempt: int) -> None:
+        """Note that the process of a quarantined attempt died although nothing else ran in it."""
+        delivery = self._bus.open(self._ticket(worker, lane, entry))
+        if delivery is None or delivery.progress.attempt != attempt:
+            return
+        progress = delivery.progress.died("its process died in quarantine, where it ran alone")
+        if self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=0):
+            log.error("an event killed its process", event_id=str(delivery.event.id), deaths=progress.deaths)
+
+    def _ticket(self, worker: str, lane: str, entry: str) -> Ticket:
+        if worker not in self._workers:
+            raise NotFound(f"there is no worker {worker!r} here; there are {', '.join(sorted(self._workers))}")
+        return Ticket(Subscription(worker, self._workers[worker].consumes), Lane(lane), entry)
+
+    def _run(self, delivery: Delivery) -> str:
+        worker = self._workers[delivery.ticket.subscription.group]
+        try:
+            with self._leases.held(delivery.ticket):
+                verdict = execute(worker, delivery, kit=self._kit, bus=self._bus)
+        except Exception as error:  # noqa: BLE001 (the outermost loop: whatever a handler raises is written down here)
+            raise AttemptFailed(self._settle(delivery, error)) from None
+        return "done" if isinstance(verdict, Committed) else "nothing to do: it was committed meanwhile"
+
+    def _settle(self, delivery: Delivery, error: Exception) -> str:
+        """Decide what follows from *error*, write it down, and say it."""
+        reason = f"{type(error).__name__}: {error}"
+        if not isinstance(error, NousError):
+            log.error("a handler raised what it should not", exc_info=error)
+        match error:
+            case Fatal():
+                return self._bury(delivery.ticket, delivery.progress, reason)
+            case Deferred():
+                wait = max((error.until - self._kit.clock()).total_seconds(), 0)
+                return self._put_off(delivery, delivery.progress.put_off(reason), wait)
+            case Retryable() | _:
+                failed = delivery.progress.failed(reason)
+                if self._patience.is_exhausted(failed):
+                    return self._bury(delivery.ticket, delivery.progress, f"failed {failed.errors} times; {reason}")
+                return self._put_off(delivery, failed, self._patience.backoff(failed, delivery.event.id))
+
+    def _bury(self, ticket: Ticket, progress: Progress, reason: str) -> str:
+        if self._bus.bury(ticket, progress=progress, reason=reason):
+            log.error("dead letter", reason=reason)
+        return reason
+
+    def _put_off(self, delivery: Delivery, progress: Progress, seconds: float) -> str:
+        self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=seconds)
+        log.warning("will be tried again", reason=progress.reason, seconds=round(seconds, 1), errors=progress.errors)
+        return progress.reason

@@ -1,0 +1,64 @@
+"""Leases of what runs in this process."""
+
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import structlog
+
+from nous.bus.base import Bus, Ticket
+from nous.errors import NousError
+
+log = structlog.get_logger(__name__)
+
+
+class LeaseKeeper:
+    """Renews the leases of the deliveries that are being handled, each until its deadline. Times are in seconds.
+
+    What outlives its deadline loses its lease, is submitted again, and is fenced when it comes to commit after all.
+    """
+
+    def __init__(self, bus: Bus, *, lease: float, deadline: float) -> None:
+        self._bus = bus
+        self._lease = lease
+        self._deadline = deadline
+        self._held: dict[Ticket, float] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def held(self, ticket: Ticket) -> Generator[None]:
+        """Keep the lease of *ticket* from ending while the block runs."""
+        with self._lock:
+            self._held[ticket] = time.monotonic() + self._deadline
+            self._start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.pop(ticket, None)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread:
+            self._thread.join()
+
+    def _start(self) -> None:
+        # Made at first use, so that a process that forks before it has any work does not fork a thread.
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
+            self._thread.start()
+
+    def _renew_forever(self) -> None:
+        while not self._stopping.wait(self._lease / 3):
+            try:
+                self._bus.renew(self._alive(), lease=self._lease)
+            except NousError as error:
+                log.warning("leases could not be renewed", error=str(error))
+
+    def _alive(self) -> list[Ticket]:
+        now = time.monotonic()
+        with self._lock:
+            return [ticket for ticket, deadline in self._held.items() if now < deadline]

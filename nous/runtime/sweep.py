@@ -1,0 +1,65 @@
+"""The only one that submits again: after a crash, after an error that may pass, after a lease ran out."""
+
+import structlog
+
+from nous.bus.base import Bus, Delivery, Lane, Subscription, Ticket
+from nous.bus.progress import Patience, Progress, State
+from nous.jobs.base import Jobs, Line, Order
+
+_AT_ONCE = 200
+
+log = structlog.get_logger(__name__)
+
+
+class Sweeper:
+    """Looks after the deliveries of one group whose lease has ended.
+
+    Any number may sweep at once, in any number of processes: each step is a compare-and-set on the delivery's progress,
+    so one of them succeeds and there is no lock that a dead one could keep.
+    """
+
+    def __init__(self, subscription: Subscription, *, bus: Bus, jobs: Jobs, patience: Patience) -> None:
+        self._subscription = subscription
+        self._bus = bus
+        self._jobs = jobs
+        self._patience = patience
+
+    def sweep(self) -> int:
+        """Deal with every overdue delivery; returns how many were submitted again."""
+        for lane in Lane:
+            self._bus.adopt(self._subscription, lane=lane)
+        overdue = self._bus.overdue(self._subscription, limit=_AT_ONCE)
+        return sum(self._revive(ticket, progress) for ticket, progress in overdue)
+
+    def _revive(self, ticket: Ticket, progress: Progress) -> bool:
+        if self._patience.is_exhausted(progress):
+            if self._bus.bury(ticket, progress=progress, reason=progress.reason):
+                log.error("dead letter", entry=ticket.entry, reason=progress.reason)
+            return False
+        delivery = self._bus.open(ticket)
+        if delivery is None:
+            # It ended between the two looks; amending is what cleans up after it.
+            self._bus.amend(ticket, before=progress, after=progress, lease=self._patience.lease)
+            return False
+        if progress.state is State.OFFERED and self._jobs.is_waiting(self._order(delivery, progress)):
+            self._bus.amend(ticket, before=progress, after=progress, lease=self._patience.lease)
+            return False
+        return self._resubmit(delivery, progress)
+
+    def _resubmit(self, delivery: Delivery, progress: Progress) -> bool:
+        after = progress.resubmitted()
+        if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=self._patience.lease):
+            return False
+        reason = after.reason or "its job was lost"
+        log.info("submitted again", event_id=str(delivery.event.id), attempt=after.attempt, reason=reason)
+        return self._jobs.submit(self._order(delivery, after))
+
+    def _order(self, delivery: Delivery, progress: Progress) -> Order:
+        is_suspect = self._patience.wants_quarantine(progress)
+        return Order(
+            ticket=delivery.ticket,
+            event_id=delivery.event.id,
+            session_id=delivery.event.session_id,
+            attempt=progress.attempt,
+            line=Line.QUARANTINE if is_suspect else Line.of(delivery.ticket.lane),
+        )
