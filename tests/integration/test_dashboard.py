@@ -210,7 +210,7 @@ def test_each_busy_worker_is_shown_with_a_job_it_has_in_flight(app: Flask, in_fl
     jobs = [row["current_job"] for row in rows(app.test_client(), "workers")]
 
     assert {job["job_id"] for job in jobs} == set(in_flight)
-    assert {job["description"] for job in jobs} == {f"{QUEUE} session-7, attempt 1"}
+    assert {job["call_string"] for job in jobs} == {f"{QUEUE} session-7, attempt 1"}
 
 
 def test_looking_files_no_running_job_as_failed(app: Flask, redis: Redis, in_flight: list[str]) -> None:

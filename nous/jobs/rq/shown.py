@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from redis import Redis
 from rq import Queue, Worker
-from rq.exceptions import DeserializationError, NoSuchJobError
+from rq.exceptions import NoSuchJobError
 from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job
 from rq.serializers import JSONSerializer
@@ -72,16 +72,12 @@ class ShownJob(Job):
         return _Executions(self.id, connection=self.connection)
 
     def get_call_string(self) -> str | None:
-        try:
-            return super().get_call_string()
-        except DeserializationError:
-            return UNREADABLE
+        """What the job is about, in place of a call that is the same for every job but for its ids."""
+        return self.description
 
 
 class ShownQueue(Queue):
-    """A queue whose jobs are shown."""
-
-    job_class = ShownJob
+    """A queue, which may be empty."""
 
     def compact(self) -> None:
         if not self.is_empty():
@@ -90,9 +86,6 @@ class ShownQueue(Queue):
 
 class ShownWorker(Worker):
     """A worker as it is registered, with one of the jobs it has in flight."""
-
-    job_class = ShownJob
-    queue_class = ShownQueue
 
     def get_current_job(self) -> Job | None:
         try:
