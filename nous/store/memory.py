@@ -12,6 +12,7 @@ from nous.scope import Scope
 from nous.store.append import Continuation, continuation
 from nous.store.base import LogSlice
 from nous.store.blocks import Place
+from nous.store.keys import StoreKeys
 from nous.store.rows import LogEntry
 from nous.store.slices import slice_of
 from nous.store.uploads import key_of
@@ -39,9 +40,10 @@ class _Log:
 
 
 class MemoryStore:
-    """`Episodes`, `FactLog` and `Uploads` in one, safe to use from many threads."""
+    """`Episodes`, `FactLog` and `Uploads` in one, safe to use from many threads. *keys* name the uploads."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: StoreKeys | None = None) -> None:
+        self._keys = keys or StoreKeys()
         self._lock = RLock()
         self._episodes: dict[Scope, dict[UUID, Episode]] = {}
         self._logs: dict[Scope, _Log] = {}
@@ -111,4 +113,4 @@ class MemoryStore:
                 if added and added.entries:
                     self._logs.setdefault(scope, _Log()).extend(added)
             case ReleaseTranscript(dataref=dataref):
-                self._uploads.pop(key_of(dataref) or "", None)
+                self._uploads.pop(key_of(dataref, within=self._keys.transcripts) or "", None)

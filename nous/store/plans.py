@@ -84,7 +84,5 @@ def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterat
 
 def _release(write: ReleaseTranscript, keys: StoreKeys) -> Plan:
     """Nothing is done for a transcript that nobody uploaded here: a file stays, and so does a key of another kind."""
-    key = key_of(write.dataref)
-    if key is None or not key.startswith(keys.transcripts):
-        return Plan()
-    return Plan(commands=(Command("UNLINK", key, ()),))
+    key = key_of(write.dataref, within=keys.transcripts)
+    return Plan(commands=(Command("UNLINK", key, ()),)) if key else Plan()

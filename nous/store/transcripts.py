@@ -49,8 +49,8 @@ class StoredTranscripts:
                 raise BadInput("the event has no transcript: neither inline, nor a dataref of file:// or redis:")
 
     def _uploaded(self, event: SessionEnded, dataref: str) -> Transcript:
-        key = key_of(dataref) or ""
-        if not key.startswith(self._keys.transcripts_of(event.scope)):
+        key = key_of(dataref, within=self._keys.transcripts_of(event.scope))
+        if key is None:
             raise BadInput(f"{dataref} is no transcript that was uploaded for {event.scope}")
         packed = self._uploads.fetch(key)
         if packed is None:

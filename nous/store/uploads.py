@@ -51,9 +51,9 @@ def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, s
     return f"{_SCHEME}{key}"
 
 
-def key_of(dataref: str) -> str | None:
-    """The key that *dataref* names, None if it names something else."""
-    return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME) else None
+def key_of(dataref: str, *, within: str) -> str | None:
+    """The key that *dataref* names, if it begins with *within*: a producer may have written the name of any key."""
+    return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None
 
 
 def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
