@@ -1,0 +1,101 @@
+"""One form for every log line, whoever wrote it, on standard error.
+
+Code of ours logs with `structlog.get_logger(__name__)`; RQ and redis-py log with the standard library. Both pass the
+same processors, so whatever was bound with `structlog.contextvars` (the ids of event, session, job and worker) is on
+every line that is written meanwhile, in that thread.
+"""
+
+import logging
+import re
+import sys
+from typing import Any, Literal
+
+import orjson
+import structlog
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+Level = Literal["debug", "info", "warning", "error"]
+Form = Literal["auto", "json", "console"]
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class StandardError(logging.Handler):
+    """Writes to whatever standard error is at that moment, each line in one piece."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):  # nobody reads it any more; a log line must never end the work
+            return
+
+
+def configure(level: Level = "info", form: Form = "auto") -> None:
+    """Log lines of *level* and above, as JSON or for the eye; "auto" is for the eye on a terminal.
+
+    To be called once by whoever owns the process; calling it again replaces what it did.
+    """
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *_shared(), ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
+    handler.setFormatter(_formatter(_console() if _for_the_eye(form) else _json()))
+    root = logging.getLogger()
+    for other in [other for other in root.handlers if isinstance(other, StandardError)]:
+        root.removeHandler(other)
+    root.addHandler(handler)
+    root.setLevel(level.upper())
+    _take_over_from_rq()
+
+
+def _take_over_from_rq() -> None:
+    """Let RQ speak through the root alone. It adds handlers only where it finds none above, so it stays so."""
+    known = [name for name in logging.root.manager.loggerDict if name.startswith("rq.")]
+    for logger in map(logging.getLogger, known):
+        logger.handlers.clear()
+        logger.propagate = True
+
+
+def _formatter(last: list[Processor]) -> ProcessorFormatter:
+    return ProcessorFormatter(
+        foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
+        processors=[ProcessorFormatter.remove_processors_meta, *last],
+    )
+
+
+def _shared() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+
+
+def _json() -> list[Processor]:
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_as_json)]
+
+
+def _console() -> list[Processor]:
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+
+
+def _as_json(event: EventDict, **_: Any) -> str:
+    return orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _without_colour(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """RQ colours its lines when standard output is a terminal, wherever they go."""
+    event["event"] = _COLOUR.sub("", str(event["event"]))
+    return event
+
+
+def _for_the_eye(form: Form) -> bool:
+    return form == "console" or (form == "auto" and sys.stderr.isatty())
