@@ -87,9 +87,11 @@ class RedisBus:
         return [delivery for delivery in deliveries if delivery and self._is_first_telling(delivery)]
 
     def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
-        streams = {self._keys.stream(subscription.kind.type, lane): "$" for lane in lanes}
+        # From what the group has read, not from "$": an event that came since the last look must not be waited past.
+        streams = [self._keys.stream(subscription.kind.type, lane) for lane in lanes]
         with translated():
-            self._client.xread(streams, count=1, block=max(int(seconds * 1000), 1))
+            read_up_to = {stream: self._read_up_to(stream, subscription.group) for stream in streams}
+            self._client.xread(read_up_to, count=1, block=max(int(seconds * 1000), 1))
 
     def open(self, ticket: Ticket) -> Delivery | None:
         stream, group = self._stream(ticket), ticket.subscription.group
@@ -226,6 +228,11 @@ class RedisBus:
             return decode(dict(entries)[ticket.entry.encode()][b"event"], type_hint=ticket.subscription.kind.type)
         except (BadInput, KeyError):
             return None
+
+    def _read_up_to(self, stream: str, group: str) -> bytes:
+        self._ensure_group(stream, group)
+        groups = self._client.xinfo_groups(stream)
+        return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
 
     def _ensure_subscribers(self, kind: type[Event], lane: Lane) -> None:
         stream = self._keys.stream(kind.type, lane)

@@ -18,18 +18,19 @@ class Dispatcher:
         self._ahead = ahead
         self._lease = lease
 
-    def dispatch(self) -> int:
-        """Queue what there is room for, live events first; returns how many jobs were queued."""
-        return sum(self._dispatch(lane) for lane in Lane)
+    def dispatch(self) -> int | None:
+        """Queue what there is room for, live events first; returns how many jobs were queued, None without room."""
+        queued = [self._dispatch(lane) for lane in Lane]
+        return None if None in queued else sum(filter(None, queued))
 
     def wait(self, seconds: float) -> None:
         """Return when there may be something to dispatch, or after *seconds*."""
         self._bus.wait(self._subscription, lanes=tuple(Lane), seconds=seconds)
 
-    def _dispatch(self, lane: Lane) -> int:
+    def _dispatch(self, lane: Lane) -> int | None:
         room = self._ahead - self._jobs.backlog(self._subscription.group, Line.of(lane))
         if room <= 0:
-            return 0
+            return None
         deliveries = self._bus.receive(self._subscription, lane=lane, limit=room, lease=self._lease)
         for delivery in deliveries:
             self._jobs.submit(

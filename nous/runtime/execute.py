@@ -1,13 +1,11 @@
 """Running a handler on a delivery, and committing what it returns, once."""
 
 import random
-from dataclasses import replace
 from datetime import timedelta
 
 from nous.bus.base import Bus, Delivery, Refused, Verdict
 from nous.errors import Deferred
 from nous.kit import Kit, Worker
-from nous.runtime.remember import RememberingEmbedder
 
 _REFUSALS = 50
 """How often a commit may be refused before the delivery is put off; each refusal means that somebody else got on."""
@@ -17,14 +15,14 @@ _PUT_OFF = 2.0
 def execute(worker: Worker, delivery: Delivery, *, kit: Kit, bus: Bus) -> Verdict:
     """Run *worker* on *delivery* and commit its effects, once.
 
-    A commit refused as stale (another worker learned something meanwhile) runs the handler again; its costly parts are
-    remembered, so the second run is cheap.
+    A commit refused as stale (another worker learned something meanwhile) runs the handler again; the kit remembers its
+    costly parts, so the second run is cheap.
 
     Raises:
         Deferred: it was refused too often in a row.
         NousError: whatever the handler raises.
     """
-    handler = worker.build(replace(kit, embedder=RememberingEmbedder(kit.embedder)))
+    handler = worker.build(kit)
     reason = ""
     for _ in range(_REFUSALS):
         effects = handler(delivery.event)

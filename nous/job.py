@@ -1,0 +1,23 @@
+"""The function that every RQ job names.
+
+A stock RQ worker runs it too, with the same promises: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`.
+"""
+
+from functools import cache
+
+from nous import log
+from nous.settings import load_settings
+from nous.wiring import World, build
+
+
+def perform(worker: str, lane: str, entry: str, attempt: int) -> str:
+    """Make one attempt at one delivery; `nous.runtime.attempt` says what that is."""
+    return _world().attempts(worker, lane, entry, attempt)
+
+
+@cache
+def _world() -> World:
+    # The one value that lives as long as its process: RQ hands a job nothing but words, and nobody else to ask.
+    settings = load_settings()
+    log.configure(settings.log_level, settings.log_format)
+    return build(settings)

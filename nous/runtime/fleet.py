@@ -1,0 +1,60 @@
+"""Everything that runs in a worker process: for each worker a clerk and a pool, each on a thread."""
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+
+class Post(Protocol):
+    """Something that runs until it is stopped."""
+
+    def run(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Fleet:
+    """Starts posts together and stops them together.
+
+    Stopping drains: clerks and pools take nothing new, and what is in flight comes to its end. The last to stop is
+    *last*, which the others need while they drain.
+    """
+
+    def __init__(self, posts: Sequence[Post], *, last: Sequence["Stoppable"] = ()) -> None:
+        self._posts = posts
+        self._last = last
+        self._threads = [threading.Thread(target=post.run, name=type(post).__name__) for post in posts]
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Ask every post to stop. Safe in a signal handler, and when done twice."""
+        self._stopping.set()
+
+    def is_well(self) -> bool:
+        """Whether every post still runs."""
+        return all(thread.is_alive() for thread in self._threads)
+
+    def wait(self) -> None:
+        """Return when the fleet was asked to stop, or a post has ended by itself, and everything has come to rest."""
+        while not self._stopping.wait(0.5) and self.is_well():
+            pass
+        for post in self._posts:
+            post.stop()
+        for thread in self._threads:
+            thread.join()
+        for each in self._last:
+            each.stop()
+
+
+class Stoppable(Protocol):
+    """Something that has to be stopped after the posts."""
+
+    def stop(self) -> None: ...

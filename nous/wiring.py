@@ -1,0 +1,198 @@
+"""The one place that builds the world. Everybody else is handed what they need."""
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from importlib import import_module
+from pkgutil import iter_modules
+
+import redis
+
+import workers
+from nous.bus.base import Bus, DeadLetters, Ledger, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.progress import Patience
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_ledger import RedisLedger
+from nous.embed.base import Embedder
+from nous.embed.hashed import Hashed
+from nous.embed.remembered import Remembered
+from nous.errors import NotFound
+from nous.jobs.base import Jobs, Line
+from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.queue import RqJobs, queue_named
+from nous.kit import Kit, Worker
+from nous.learning.policy import Policy
+from nous.runtime.attempt import Attempts
+from nous.runtime.clerk import Clerk
+from nous.runtime.dispatch import Dispatcher
+from nous.runtime.fleet import Fleet, Post
+from nous.runtime.leases import LeaseKeeper
+from nous.runtime.sweep import Sweeper
+from nous.server.check import refuse_unsafe
+from nous.server.connect import connect, connect_rq
+from nous.settings.model import Settings
+from nous.store.keys import StoreKeys
+from nous.store.plans import plan_for
+from nous.store.redis_episodes import RedisEpisodes
+from nous.store.redis_facts import RedisFactLog
+from nous.store.transcripts import StoredTranscripts
+from nous.store.uploads import RedisUploads, Uploads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything there is, connected."""
+
+    settings: Settings
+    client: redis.Redis
+    rq_client: redis.Redis
+    workers: Mapping[str, Worker]
+    bus: Bus
+    ledger: Ledger
+    dead: DeadLetters
+    jobs: Jobs
+    kit: Kit
+    uploads: Uploads
+    patience: Patience
+    leases: LeaseKeeper
+    attempts: Attempts
+
+    def subscription(self, worker: str) -> Subscription:
+        """Raises `NotFound` when there is no such worker."""
+        if worker not in self.workers:
+            raise NotFound(f"there is no worker {worker!r}; there are {', '.join(sorted(self.workers))}")
+        return Subscription(worker, self.workers[worker].consumes)
+
+    @property
+    def subscriptions(self) -> tuple[Subscription, ...]:
+        return tuple(self.subscription(name) for name in self.workers)
+
+
+def build(settings: Settings) -> World:
+    """Connect to the server that *settings* name, starting an embedded one if need be, and build the world on it.
+
+    Raises:
+        Misconfigured: the server, its configuration or the settings do not do.
+        Unavailable: the server does not answer.
+    """
+    client, rq_client = connect(settings), connect_rq(settings)
+    refuse_unsafe(client, allow=settings.allow_unsafe_redis)
+    found = discover()
+    bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
+    bus = RedisBus(
+        client,
+        plan_of=partial(plan_for, keys=store_keys),
+        keys=bus_keys,
+        subscriptions=[Subscription(worker.name, worker.consumes) for worker in found.values()],
+        marker_ttl=settings.retention.marker_ttl,
+    )
+    uploads = RedisUploads(client)
+    kit = Kit(
+        episodes=RedisEpisodes(client, store_keys),
+        facts=RedisFactLog(client, store_keys),
+        transcripts=StoredTranscripts(uploads, store_keys),
+        embedder=Remembered(embedder(settings)),
+        clock=partial(datetime.now, UTC),
+        excerpt_budget=settings.excerpt.budget,
+        policy=policy(settings),
+    )
+    patience = patience_of(settings)
+    leases = LeaseKeeper(bus, lease=patience.lease, deadline=settings.worker.deadline)
+    return World(
+        settings=settings,
+        client=client,
+        rq_client=rq_client,
+        workers=found,
+        bus=bus,
+        ledger=RedisLedger(client, bus_keys),
+        dead=RedisDeadLetters(client, bus_keys),
+        jobs=RqJobs(
+            rq_client,
+            deadline=settings.worker.deadline,
+            result_ttl=settings.retention.job_result_ttl,
+            failure_ttl=settings.retention.job_failure_ttl,
+        ),
+        kit=kit,
+        uploads=uploads,
+        patience=patience,
+        leases=leases,
+        attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
+    )
+
+
+def discover() -> dict[str, Worker]:
+    """Every worker, by name, found by looking in the package `workers`."""
+    modules = [import_module(f"workers.{module.name}") for module in iter_modules(workers.__path__)]
+    found = [module.WORKER for module in modules if hasattr(module, "WORKER")]
+    return {worker.name: worker for worker in found}
+
+
+def embedder(settings: Settings) -> Embedder:
+    """The embedder that is configured; it loads its model at the first text."""
+    if settings.embedder == "hashed":
+        return Hashed()
+    from nous.embed.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
+
+    return MiniLM(weights=settings.embedder_path)
+
+
+def policy(settings: Settings) -> Policy:
+    """The rule for what is the same fact. The calibrated threshold holds for the model it was measured on, alone."""
+    dedup = settings.dedup
+    return Policy(
+        dedup=dedup.policy,
+        threshold=dedup.threshold,
+        near=dedup.near,
+        one_sided=dedup.one_sided if settings.embedder == "minilm" else None,
+        cap=dedup.cap,
+    )
+
+
+def patience_of(settings: Settings) -> Patience:
+    worker = settings.worker
+    return Patience(
+        lease=worker.lease,
+        max_attempts=worker.max_attempts,
+        backoff_base=worker.backoff_base,
+        backoff_cap=worker.backoff_cap,
+        crashes_before_quarantine=worker.crashes_before_quarantine,
+        deaths_before_burial=worker.deaths_before_burial,
+    )
+
+
+def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
+    """What runs the named workers in this process. Raises `NotFound` when one of them does not exist."""
+    posts: list[Post] = []
+    for name in names:
+        world.subscription(name)
+        posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name)]
+    return Fleet(posts, last=[world.leases])
+
+
+def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) -> Clerk:
+    subscription, settings = world.subscription(name), world.settings.worker
+    return Clerk(
+        name,
+        dispatcher=Dispatcher(
+            subscription, bus=world.bus, jobs=world.jobs, ahead=settings.queue_ahead, lease=settings.lease
+        ),
+        sweeper=Sweeper(subscription, bus=world.bus, jobs=world.jobs, patience=world.patience),
+        jobs=world.jobs,
+        sweep_interval=settings.sweep_interval,
+        open_quarantine=open_quarantine,
+    )
+
+
+def pool(world: World, name: str) -> PoolWorker:
+    return PoolWorker(
+        [queue_named(line.queue(name), world.rq_client) for line in (Line.LIVE, Line.BULK)],
+        name=f"{name}-{socket.gethostname()}-{os.getpid()}",
+        connection=world.rq_client,
+        runner=world.attempts,
+        concurrency=world.settings.worker.concurrency,
+    )
