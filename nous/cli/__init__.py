@@ -1,0 +1,40 @@
+"""The command line. A command's module is imported when the command is run, so `nous --help` needs none of them."""
+
+from pathlib import Path
+
+import click
+
+from nous.cli.frame import EXIT_CODES, App, Command, Frame
+
+COMMANDS = (
+    Command("demo", "nous.cli.demo:demo", "Turn bundled real sessions into episodes and facts."),
+    Command("up", "nous.cli.run:up", "Run everything on this machine: the server and every worker."),
+    Command("down", "nous.cli.server:down", "Stop the embedded server; its data stays."),
+    Command("worker", "nous.cli.run:worker", "Run one or more workers in this process."),
+    Command("publish", "nous.cli.publish:publish", "Hand over sessions that have ended."),
+    Command("status", "nous.cli.status:status", "Show streams, queues, workers and the accounts, or one session."),
+    Command("episodes", "nous.cli.memory:episodes", "List what sessions have left behind."),
+    Command("facts", "nous.cli.memory:facts", "List what is known and from where; `facts learn` adds to it."),
+    Command("search", "nous.cli.memory:search", "Search episodes and facts."),
+    Command("transcript", "nous.cli.transcript:transcript", "Show a session file as nous reads it."),
+    Command("excerpt", "nous.cli.excerpt:excerpt", "Show what survives of a session under a budget."),
+    Command("dead", "nous.cli.dead:dead", "List, show, redrive or drop events that could not be handled."),
+    Command("config", "nous.cli.server:config", "Show the effective settings and where each comes from."),
+    Command("rq-dashboard", "nous.cli.dashboard:rq_dashboard", "Serve rq-dashboard for the configured server."),
+)
+
+_EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
+
+
+@click.group(cls=Frame, table=COMMANDS, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read settings from this TOML file. [NOUS_CONFIG]",
+)
+@click.option("--debug", is_flag=True, envvar="NOUS_DEBUG", help="Show tracebacks of errors. [NOUS_DEBUG]")
+@click.version_option(package_name="nous", message="%(prog)s %(version)s")
+@click.pass_context
+def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:
+    """Turn the sessions of agents into memory: episodes and facts, each once, each traceable to its source."""
+    ctx.obj = App(config_path=config, debug=debug)
