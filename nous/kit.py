@@ -35,8 +35,12 @@ class Handler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A consumer of one kind of event. Every module in `workers` has one, named `WORKER`."""
+    """A consumer of one kind of event. Every module in `workers` has one, named `WORKER`.
+
+    *emits* tells which kinds may follow, the first of which, when it does, is the event that carries the work on.
+    """
 
     name: str
     consumes: type[Event]
     build: Callable[[Kit], Handler]
+    emits: tuple[type[Event], ...] = ()

@@ -12,8 +12,9 @@ from pkgutil import iter_modules
 import redis
 
 import workers
-from nous.bus.base import Bus, DeadLetters, Ledger, Subscription
+from nous.bus.base import Bus, Subscription
 from nous.bus.keys import BusKeys
+from nous.bus.ledger import DeadLetters, Ledger
 from nous.bus.progress import Patience
 from nous.bus.redis import RedisBus
 from nous.bus.redis_dead import RedisDeadLetters

@@ -1,8 +1,7 @@
 """The log of events, as everybody else sees it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
@@ -93,77 +92,6 @@ class Grave(StrEnum):
     PARKED = "parked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """What became of the events that a group was offered. At rest and in flight, `balance` is 0."""
-
-    received: int = 0
-    done: int = 0
-    skipped: dict[str, int] = field(default_factory=dict[str, int])
-    dead: int = 0
-    erased: int = 0
-    parked: int = 0
-    in_flight: int = 0
-
-    @classmethod
-    def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "Account":
-        """Read the counters that a bus keeps; those of skipped events are named `skipped:<reason>`."""
-        skipped = {
-            name.removeprefix("skipped:"): count for name, count in counts.items() if name.startswith("skipped:")
-        }
-        plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
-        return cls(**plain, skipped=skipped, in_flight=in_flight)
-
-    @property
-    def balance(self) -> int:
-        """Events that were offered and are nowhere. Anything but 0 is a defect."""
-        return self.received - (
-            self.done + sum(self.skipped.values()) + self.dead + self.erased + self.parked + self.in_flight
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backlog:
-    """One stream as one group sees it. `waiting` is None where the server cannot tell."""
-
-    lane: Lane
-    length: int
-    waiting: int | None
-    pending: int
-    oldest_pending: datetime | None
-
-
-class Whereabouts(StrEnum):
-    """Where an event is, for one group."""
-
-    UNKNOWN = "unknown"
-    WAITING = "waiting"
-    IN_FLIGHT = "in flight"
-    DEAD = "dead"
-    PARKED = "parked"
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """A delivery that was set aside: which, why, and after how many attempts. The event itself stays in its stream."""
-
-    id: str
-    group: str
-    kind: str
-    lane: Lane
-    entry: str
-    grave: Grave
-    reason: str
-    at: datetime
-    attempts: int
-    event_id: str | None = None
-    session_id: str | None = None
-
-    def is_about(self, ticket: Ticket) -> bool:
-        return (self.group, self.lane, self.entry) == (ticket.subscription.group, ticket.lane, ticket.entry)
-
-
 class Bus(Protocol):
     """A log of events. Whatever `publish` accepted is offered to every group until that group commits or buries it.
 
@@ -219,36 +147,4 @@ class Bus(Protocol):
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
         """Acknowledge the delivery and write a letter that says why, if it is pending and still at *progress*."""
-        ...
-
-
-class Ledger(Protocol):
-    """What became of everything."""
-
-    def account(self, subscription: Subscription) -> Account: ...
-
-    def backlogs(self, subscription: Subscription) -> Sequence[Backlog]: ...
-
-    def locate(self, event_id: UUID, subscription: Subscription) -> tuple[Whereabouts, Ticket | None]:
-        """Where the event is for that group. It is UNKNOWN when it was not published, or too long ago to tell."""
-        ...
-
-
-class DeadLetters(Protocol):
-    """What was set aside, until somebody decides."""
-
-    def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
-        """The letters, oldest first."""
-        ...
-
-    def find(self, letter_id: str) -> Letter:
-        """Raises `NotFound`."""
-        ...
-
-    def redrive(self, letter: Letter, subscription: Subscription) -> bool:
-        """Make its delivery pending again, at a first attempt; false when somebody did so before."""
-        ...
-
-    def drop(self, letter: Letter) -> bool:
-        """Forget the letter. The delivery stays counted as dead or parked."""
         ...

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from nous.bus.base import Grave, Lane, Letter, Ticket
+from nous.bus.base import Grave, Lane, Ticket
+from nous.bus.ledger import Letter
 from nous.bus.progress import Progress
 from nous.events import Event
 

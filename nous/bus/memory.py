@@ -7,22 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from nous.bus.base import (
-    Account,
-    Backlog,
-    Committed,
-    Delivery,
-    Duplicate,
-    Grave,
-    Lane,
-    Letter,
-    Receipt,
-    Refused,
-    Subscription,
-    Ticket,
-    Verdict,
-    Whereabouts,
-)
+from nous.bus.base import Committed, Delivery, Duplicate, Grave, Lane, Receipt, Refused, Subscription, Ticket, Verdict
+from nous.bus.ledger import Account, Backlog, Letter, Location, Whereabouts
 from nous.bus.letters import accepted_at, fields_of, letter_of
 from nous.bus.progress import Progress
 from nous.codec import UnknownEvent, decode, encode
@@ -46,6 +32,7 @@ class _Group:
     read: Counter[Lane] = field(default_factory=Counter[Lane])
     pending: dict[str, _Pending] = field(default_factory=dict[str, _Pending])
     counts: Counter[str] = field(default_factory=Counter[str])
+    skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
 
 
 def _write_nothing(_: Sequence[Write]) -> str | None:
@@ -145,6 +132,8 @@ class MemoryBus:
             if isinstance(verdict, Committed):
                 del group.pending[ticket.name]
                 group.counts[f"skipped:{effects.skipped}" if effects.skipped else "done"] += 1
+                if effects.skipped:
+                    group.skipped[delivery.event.id] = effects.skipped
             return verdict
 
     def apply(self, effects: Effects) -> Verdict:
@@ -173,20 +162,28 @@ class MemoryBus:
         with self._changed:
             return [self._backlog(subscription, lane) for lane in Lane]
 
-    def locate(self, event_id: UUID, subscription: Subscription) -> tuple[Whereabouts, Ticket | None]:
+    def locate(self, event_id: UUID, subscription: Subscription) -> Location:
         with self._changed:
             place = self._markers.get(event_id)
             if place is None:
-                return Whereabouts.UNKNOWN, None
+                return Location(where=Whereabouts.UNKNOWN)
             ticket = Ticket.named(place, subscription)
-            group = self._groups[subscription.group]
-            position = list(self._streams[subscription.kind.type, ticket.lane]).index(ticket.entry)
-            if position >= group.read[ticket.lane]:
-                return Whereabouts.WAITING, ticket
-            if ticket.name in group.pending:
-                return Whereabouts.IN_FLIGHT, ticket
-            buried = [letter for letter in self._letters.values() if letter.is_about(ticket)]
-            return (Whereabouts(buried[0].grave.value) if buried else Whereabouts.DONE), ticket
+            where, reason = self._search(ticket, event_id)
+            return Location(where=where, ticket=ticket, reason=reason)
+
+    def _search(self, ticket: Ticket, event_id: UUID) -> tuple[Whereabouts, str]:
+        group = self._groups[ticket.subscription.group]
+        position = list(self._streams[ticket.subscription.kind.type, ticket.lane]).index(ticket.entry)
+        if position >= group.read[ticket.lane]:
+            return Whereabouts.WAITING, ""
+        if pending := group.pending.get(ticket.name):
+            return Whereabouts.IN_FLIGHT, pending.progress.in_words
+        if reason := group.skipped.get(event_id):
+            return Whereabouts.SKIPPED, reason
+        for letter in self._letters.values():
+            if letter.is_about(ticket):
+                return Whereabouts(letter.grave.value), letter.reason
+        return Whereabouts.DONE, ""
 
     def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
         with self._changed:

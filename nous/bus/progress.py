@@ -40,6 +40,10 @@ class Progress:
         fields["state"] = State(fields["state"])
         return cls(**fields)
 
+    @property
+    def in_words(self) -> str:
+        return f"attempt {self.attempt} is {self.state}" + (f" ({self.reason})" if self.reason else "")
+
     def begun(self) -> "Progress":
         return replace(self, state=State.RUNNING)
 

@@ -15,7 +15,7 @@ from nous.bus import commit
 from nous.bus.base import Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
 from nous.bus.keys import BusKeys
 from nous.bus.letters import accepted_at, fields_of
-from nous.bus.plan import Plan
+from nous.bus.plan import Command, Plan
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.scripts import Scripts
@@ -154,10 +154,10 @@ class RedisBus:
         outcome = f"skipped:{effects.skipped}" if effects.skipped else "done"
         keys = (self._stream(ticket), *self._group_keys(ticket.subscription.group))
         fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome)
-        return self._commit(keys, fence, effects, ticket.lane)
+        return self._commit(keys, fence, effects, lane=ticket.lane, note=self._note(delivery, effects))
 
     def apply(self, effects: Effects) -> Verdict:
-        return self._commit(("",) * 4, ("",) * 4, effects, Lane.LIVE)
+        return self._commit(("",) * 4, ("",) * 4, effects, lane=Lane.LIVE, note=Plan())
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
         group = ticket.subscription.group
@@ -188,10 +188,19 @@ class RedisBus:
         if not on_disk:
             raise Misconfigured(f"the disk did not confirm within {_DISK_MS} ms; the events are in the stream")
 
-    def _commit(self, keys: Sequence[str], fence: Sequence[str], effects: Effects, lane: Lane) -> Verdict:
+    def _note(self, delivery: Delivery, effects: Effects) -> Plan:
+        """Remember for a while why an event was skipped, for whoever asks after its session."""
+        if effects.skipped is None:
+            return Plan()
+        key = self._keys.skipped(delivery.ticket.subscription.group, delivery.event.id)
+        return Plan(commands=(Command("SET", key, (effects.skipped, "EX", self._marker_ttl)),))
+
+    def _commit(
+        self, keys: Sequence[str], fence: Sequence[str], effects: Effects, *, lane: Lane, note: Plan
+    ) -> Verdict:
         for event in effects.events:
             self._ensure_subscribers(type(event), lane)
-        plan = sum((self._plan_of(write) for write in effects.writes), Plan())
+        plan = sum((self._plan_of(write) for write in effects.writes), note)
         call = commit.encode(plan, effects.events, keys=self._keys, lane=lane, first_key=len(keys) + 1)
         reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
         return commit.verdict_of(reply.decode())

@@ -5,8 +5,9 @@ from typing import Any
 
 import redis
 
-from nous.bus.base import Letter, Subscription
+from nous.bus.base import Subscription
 from nous.bus.keys import BusKeys
+from nous.bus.ledger import Letter
 from nous.bus.letters import read_letter
 from nous.bus.progress import Progress
 from nous.bus.redis import CONSUMER

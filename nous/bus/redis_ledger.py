@@ -6,9 +6,11 @@ from uuid import UUID
 
 import redis
 
-from nous.bus.base import Account, Backlog, Lane, Subscription, Ticket, Whereabouts
+from nous.bus.base import Lane, Subscription, Ticket
 from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account, Backlog, Location, Whereabouts
 from nous.bus.letters import accepted_at, read_letter
+from nous.bus.progress import Progress
 from nous.bus.redis_errors import translated
 
 
@@ -32,25 +34,33 @@ class RedisLedger:
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
         return [self._backlog(subscription, lane) for lane in Lane]
 
-    def locate(self, event_id: UUID, subscription: Subscription) -> tuple[Whereabouts, Ticket | None]:
+    def locate(self, event_id: UUID, subscription: Subscription) -> Location:
         with translated():
             place = self._client.get(self._keys.marker(event_id))
+            skipped = self._client.get(self._keys.skipped(subscription.group, event_id))
         if place is None:
-            return Whereabouts.UNKNOWN, None
+            return Location(where=Whereabouts.UNKNOWN)
         ticket = Ticket.named(place.decode(), subscription)
-        return self._whereabouts(ticket), ticket
+        if skipped is not None:
+            return Location(where=Whereabouts.SKIPPED, ticket=ticket, reason=skipped.decode())
+        return self._search(ticket)
 
-    def _whereabouts(self, ticket: Ticket) -> Whereabouts:
+    def _search(self, ticket: Ticket) -> Location:
         stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
         read_up_to = self._group(stream, group).get("last-delivered-id", b"0-0").decode()
         if _order(ticket.entry) > _order(read_up_to):
-            return Whereabouts.WAITING
+            return Location(where=Whereabouts.WAITING, ticket=ticket)
         with translated():
-            if self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1):
-                return Whereabouts.IN_FLIGHT
+            pending = self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
+            progress = self._client.hget(self._keys.progress(group), ticket.name)
             letters = self._client.xrange(self._keys.letters)
-        buried = (read_letter(*each) for each in letters)
-        return next((Whereabouts(letter.grave.value) for letter in buried if letter.is_about(ticket)), Whereabouts.DONE)
+        if pending:
+            reason = Progress.decode(progress).in_words if progress else ""
+            return Location(where=Whereabouts.IN_FLIGHT, ticket=ticket, reason=reason)
+        for letter in (read_letter(*each) for each in letters):
+            if letter.is_about(ticket):
+                return Location(where=Whereabouts(letter.grave.value), ticket=ticket, reason=letter.reason)
+        return Location(where=Whereabouts.DONE, ticket=ticket)
 
     def _backlog(self, subscription: Subscription, lane: Lane) -> Backlog:
         stream = self._keys.stream(subscription.kind.type, lane)

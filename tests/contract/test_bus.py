@@ -11,20 +11,9 @@ import fakeredis
 import pytest
 import redis
 
-from nous.bus.base import (
-    Account,
-    Bus,
-    Committed,
-    DeadLetters,
-    Duplicate,
-    Grave,
-    Lane,
-    Ledger,
-    Receipt,
-    Subscription,
-    Whereabouts,
-)
+from nous.bus.base import Bus, Committed, Duplicate, Grave, Lane, Receipt, Subscription
 from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account, DeadLetters, Ledger, Whereabouts
 from nous.bus.memory import MemoryBus
 from nous.bus.plan import Plan
 from nous.bus.progress import Progress, State
@@ -347,13 +336,13 @@ def test_what_cannot_be_read_is_set_aside_with_the_reason(world: World, raw: byt
 
 def test_the_whereabouts_of_an_event_are_known_at_each_step(world: World) -> None:
     event = ended()
-    seen = [world.ledger.locate(event.id, SUMMARIZER)[0]]
+    seen = [world.ledger.locate(event.id, SUMMARIZER).where]
     world.publish(event)
-    seen.append(world.ledger.locate(event.id, SUMMARIZER)[0])
+    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
     [delivery] = world.receive()
-    seen.append(world.ledger.locate(event.id, SUMMARIZER)[0])
+    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
     world.bus.commit(delivery, Effects())
-    seen.append(world.ledger.locate(event.id, SUMMARIZER)[0])
+    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
 
     assert seen == [Whereabouts.UNKNOWN, Whereabouts.WAITING, Whereabouts.IN_FLIGHT, Whereabouts.DONE]
 
@@ -363,7 +352,17 @@ def test_a_dead_event_is_found_dead(world: World) -> None:
     [delivery] = world.receive()
     world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
 
-    assert world.ledger.locate(delivery.event.id, SUMMARIZER)[0] is Whereabouts.DEAD
+    assert world.ledger.locate(delivery.event.id, SUMMARIZER).where is Whereabouts.DEAD
+
+
+def test_a_skipped_event_says_why(world: World) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.commit(delivery, Effects(skipped="too short"))
+
+    location = world.ledger.locate(delivery.event.id, SUMMARIZER)
+
+    assert (location.where, location.reason) == (Whereabouts.SKIPPED, "too short")
 
 
 def test_backlogs_tell_what_waits_and_what_is_pending(world: World) -> None:
