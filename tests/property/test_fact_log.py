@@ -1,0 +1,215 @@
+"""Laws of the fact log, in memory and in Redis: what holds for every history, not only for those we thought of."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from uuid import UUID, uuid5
+
+import fakeredis
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from nous.bus.base import Bus, Committed
+from nous.bus.memory import MemoryBus
+from nous.bus.redis import RedisBus
+from nous.effects import AppendFacts, Effects
+from nous.episode import Category
+from nous.events import NAMESPACE
+from nous.fact import Fact, Learned, Linked, LogVersion, Row, Source
+from nous.scope import Scope
+from nous.store.base import FactLog, LogSlice
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+from nous.store.plans import plan_for
+from nous.store.redis_facts import RedisFactLog
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+HERE = Scope()
+DIMS = {"small": 2, "large": 5}
+
+Vectors = dict[UUID, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A row to be: a fact with a text, and perhaps a vector; or, with no text, a link."""
+
+    text: str
+    embedder: str | None
+
+
+@dataclass(frozen=True)
+class World:
+    """A fact log, and the bus that writes it."""
+
+    facts: FactLog
+    bus: Bus
+
+    def append(self, sketches: Sequence[Sketch], *, expected: LogVersion | None = None, scope: Scope = HERE) -> bool:
+        """Append, as one who has seen the log at *expected*, by default as it is."""
+        rows = tuple(rows_of(sketches, scope))
+        seen = self.facts.read(scope).version if expected is None else expected
+        append = AppendFacts(scope=scope, expected=seen, rows=rows, vectors=vectors_of(rows))
+        return isinstance(self.bus.apply(Effects(writes=(append,))), Committed)
+
+
+def in_memory() -> World:
+    store = MemoryStore()
+    return World(store, MemoryBus(store.apply))
+
+
+def on_redis() -> World:
+    client = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    keys = StoreKeys()
+    return World(RedisFactLog(client, keys), RedisBus(client, plan_of=partial(plan_for, keys=keys)))
+
+
+def rows_of(sketches: Iterable[Sketch], scope: Scope = HERE) -> list[Row]:
+    return [row_of(sketch, scope) for sketch in sketches]
+
+
+def row_of(sketch: Sketch, scope: Scope) -> Row:
+    fact_id = uuid5(NAMESPACE, sketch.text)
+    if not sketch.text:
+        return Linked(fact_id=fact_id, other=fact_id, reason="near", at=NOON)
+    fact = Fact(
+        id=fact_id,
+        scope=scope,
+        text=sketch.text,
+        category=Category.CONCEPT,
+        subject="",
+        confidence=0.5,
+        source=Source(episode_id=fact_id, event_id=fact_id, session_id="s", turns=(1,)),
+        learned_at=NOON,
+    )
+    return Learned(fact=fact, reason="new", embedded_by=sketch.embedder)
+
+
+def vectors_of(rows: Iterable[Row]) -> Vectors:
+    learned = [row for row in rows if isinstance(row, Learned)]
+    return {row.fact.id: vector_of(row.fact, row.embedded_by) for row in learned if row.embedded_by}
+
+
+def vector_of(fact: Fact, embedder: str) -> NDArray[np.float32]:
+    random = np.random.default_rng(fact.id.int % 2**32)
+    return random.standard_normal(DIMS[embedder]).astype(np.float32)
+
+
+def shown(found: LogSlice) -> tuple[Sequence[Row], dict[UUID, bytes]]:
+    return found.rows, {fact_id: vector.tobytes() for fact_id, vector in found.vectors.items()}
+
+
+worlds = pytest.mark.parametrize("new_world", [in_memory, on_redis])
+sketches = st.builds(Sketch, st.text(max_size=8), st.sampled_from([None, *DIMS]))
+batches = st.lists(sketches, min_size=1, max_size=5, unique_by=lambda sketch: sketch.text or id(sketch))
+histories = st.lists(batches, max_size=5)
+scopes = st.builds(Scope, *[st.text("a:%/3A é", min_size=1, max_size=4).filter(lambda part: "/" not in part)] * 3)
+
+
+@worlds
+@given(history=histories, reads=st.sets(st.integers(0, 5)))
+@settings(deadline=None)
+def test_what_is_read_bit_by_bit_is_what_is_read_at_once(
+    new_world: Callable[[], World], history: list[list[Sketch]], reads: set[int]
+) -> None:
+    world = new_world()
+    rows: list[Row] = []
+    vectors: dict[UUID, bytes] = {}
+    seen = LogVersion()
+    for moment, batch in enumerate([*history, []]):
+        if moment in reads or moment == len(history):
+            found = world.facts.read(HERE, after=seen)
+            assert found.complete == (seen.n == 0)
+            rows.extend(found.rows)
+            vectors |= shown(found)[1]
+            seen = found.version
+        assert world.append(batch)
+
+    whole = world.facts.read(HERE)
+    assert (tuple(rows), vectors, seen) == (*shown(whole), whole.version)
+    assert whole.version.n == len(whole.rows)
+    assert list(whole.rows) == rows_of(sketch for batch in history for sketch in batch)
+
+
+@worlds
+@given(history=st.lists(batches, min_size=1, max_size=4), late=batches, data=st.data())
+@settings(deadline=None)
+def test_an_append_after_anything_but_the_end_never_applies(
+    new_world: Callable[[], World], history: list[list[Sketch]], late: list[Sketch], data: st.DataObject
+) -> None:
+    world = new_world()
+    past: list[LogVersion] = []
+    for batch in history:
+        past.append(world.facts.read(HERE).version)
+        assert world.append(batch)
+    before = world.facts.read(HERE)
+
+    assert not world.append(late, expected=data.draw(st.sampled_from(past)))
+
+    after = world.facts.read(HERE)
+    assert (shown(after), after.version) == (shown(before), before.version)
+
+
+@worlds
+@given(kept=st.lists(sketches, max_size=4), lost=batches, others=batches)
+@settings(deadline=None)
+def test_a_log_that_lost_its_end_and_grew_again_is_read_from_the_start(
+    new_world: Callable[[], World], kept: list[Sketch], lost: list[Sketch], others: list[Sketch]
+) -> None:
+    """A power cut takes the end of the log. What grows back, of any length, must not pass for what was lost."""
+    before, after = new_world(), new_world()
+    for sketch in kept:
+        assert before.append([sketch])
+        assert after.append([sketch])
+    assert before.append(lost)
+    assert after.append(others)
+    seen = before.facts.read(HERE).version
+
+    found = after.facts.read(HERE, after=seen)
+
+    lost_rows, other_rows = rows_of(lost), rows_of(others)
+    continues = other_rows[: len(lost)] == lost_rows
+    assert found.complete != continues
+    assert list(found.rows) == (other_rows[len(lost) :] if continues else rows_of(kept) + other_rows)
+
+
+@worlds
+@given(one=scopes, other=scopes, batch=batches)
+@settings(deadline=None)
+def test_nothing_is_read_across_scopes(
+    new_world: Callable[[], World], one: Scope, other: Scope, batch: list[Sketch]
+) -> None:
+    world = new_world()
+    assert world.append(batch, scope=one)
+    version = world.facts.read(one).version
+
+    found = world.facts.read(other, after=version)
+    from_start = world.facts.read(other)
+
+    assert list(from_start.rows) == (rows_of(batch, one) if one == other else [])
+    assert found.rows == ()
+
+
+@given(one=scopes, other=scopes, session=st.text(max_size=6), embedder=st.text(max_size=6))
+def test_no_key_belongs_to_two_scopes(one: Scope, other: Scope, session: str, embedder: str) -> None:
+    def names(scope: Scope) -> set[str]:
+        keys = StoreKeys()
+        return {
+            keys.episodes(scope),
+            keys.episode_versions(scope),
+            keys.episodes_by_end(scope),
+            keys.fact_head(scope),
+            keys.fact_rows(scope),
+            keys.fact_vectors(scope, embedder, dim=2, block=0),
+            keys.transcript(scope, session, digest="d"),
+        }
+
+    assert len(names(one)) == 7
+    assert (names(one) & names(other) != set()) == (one == other)
+    assert StoreKeys().transcript(other, session, digest="d").startswith(StoreKeys().transcripts_of(one)) == (
+        one == other
+    )
