@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
@@ -92,6 +92,13 @@ class PublishSettings(Group):
     inline_limit: PositiveInt = 32768
 
 
+class DashboardSettings(Group):
+    """Who may look at the queues from other machines."""
+
+    username: str | None = None
+    password: SecretStr | None = None
+
+
 class Settings(BaseSettings):
     """The effective settings. Built in code they are what was said; `load_settings` adds file and environment."""
 
@@ -117,6 +124,7 @@ class Settings(BaseSettings):
     dedup: DedupSettings = DedupSettings()
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()
+    dashboard: DashboardSettings = DashboardSettings()
 
     @classmethod
     @override

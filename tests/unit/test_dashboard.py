@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from http.client import HTTPConnection
 
 import pytest
+from click.testing import CliRunner
 from fakeredis import FakeRedis
 
 pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
@@ -14,6 +15,8 @@ import rq_dashboard.web
 from flask import Flask
 from rq.job import Job
 
+from nous.cli import main
+from nous.cli.frame import MISCONFIGURED
 from nous.errors import Misconfigured
 from nous.jobs.rq.dashboard import ACTIONS, Login, build, is_loopback, listen
 
@@ -134,3 +137,19 @@ def test_the_server_answers_over_http(app: Flask) -> None:
 def test_a_taken_port_is_said_to_be_taken(app: Flask) -> None:
     with listen(app, host="127.0.0.1", port=0) as first, pytest.raises(Misconfigured, match=f"port {first.port}"):
         listen(app, host="127.0.0.1", port=first.port)
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "complaint"),
+    [
+        (["--host", "0.0.0.0"], {}, "dashboard.password"),  # noqa: S104 - it is refused
+        ([], {"NOUS_DASHBOARD__USERNAME": "ann"}, "both, or neither"),
+        ([], {"NOUS_DASHBOARD__USERNAME": "ann", "NOUS_DASHBOARD__PASSWORD": ""}, "both, or neither"),
+    ],
+)
+def test_a_host_that_others_reach_is_refused_without_a_whole_login(
+    options: list[str], variables: dict[str, str], complaint: str
+) -> None:
+    ended = CliRunner().invoke(main, ["rq-dashboard", *options], env=variables)
+
+    assert (ended.exit_code, complaint in ended.output) == (MISCONFIGURED, True), ended.output
