@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote
 
-from nous.errors import BadInput
+from nous.errors import BadInput, NotFound
 from nous.events import SessionEnded
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, key_of, unpacked
@@ -86,7 +86,7 @@ def _path_of(dataref: str) -> Path:
 def _readable(path: Path) -> Generator[None]:
     try:
         yield
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotFound) as error:
         raise BadInput(f"{path} is gone, or on another host: publish it again with its content uploaded") from error
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,162 @@
+"""What the stores in Redis say when Redis does not answer, or does not hold what they wrote."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid5
+
+import fakeredis
+import numpy as np
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from nous.effects import AppendFacts
+from nous.episode import Category
+from nous.errors import Misconfigured, Retryable, Unavailable
+from nous.events import NAMESPACE
+from nous.fact import Fact, Learned, LogVersion, Source
+from nous.scope import Scope
+from nous.store import keys as keys_module
+from nous.store.keys import StoreKeys
+from nous.store.plans import plan_for
+from nous.store.redis_episodes import RedisEpisodes
+from nous.store.redis_facts import RedisFactLog
+from nous.store.uploads import RedisUploads, upload
+
+KEYS = StoreKeys()
+HERE = Scope("tenant:1", "agent %", "project")
+ID = uuid5(NAMESPACE, "episode")
+
+
+class InterruptedRedis(fakeredis.FakeRedis):
+    """A client that lets something happen between the first and the second question."""
+
+    interruption: Callable[[], None] | None = None
+    questions = 0
+
+    def pipeline(self, *arguments: Any, **options: Any) -> Any:
+        self.questions += 1
+        if self.questions == 2 and self.interruption:
+            self.interruption()
+        return super().pipeline(*arguments, **options)
+
+
+@pytest.fixture
+def client() -> InterruptedRedis:
+    return InterruptedRedis(server=fakeredis.FakeServer(), protocol=2)
+
+
+@pytest.fixture
+def facts(client: redis.Redis) -> RedisFactLog:
+    return RedisFactLog(client, KEYS)
+
+
+def learned(text: str) -> Learned:
+    fact = Fact(
+        id=uuid5(NAMESPACE, text),
+        scope=HERE,
+        text=text,
+        category=Category.TOOL,
+        subject="",
+        confidence=1.0,
+        source=Source(episode_id=ID, event_id=ID, session_id="s", turns=()),
+        learned_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    return Learned(fact=fact, reason="new", embedded_by="m")
+
+
+def append(client: redis.Redis, *texts: str, expected: LogVersion | None = None) -> None:
+    rows = tuple(learned(text) for text in texts)
+    vectors = {row.fact.id: np.ones(3, dtype=np.float32) for row in rows}
+    write = AppendFacts(scope=HERE, expected=expected or LogVersion(), rows=rows, vectors=vectors)
+    for command in plan_for(write, KEYS).commands:
+        client.execute_command(command.command, command.key, *command.arguments)
+
+
+def test_rows_of_a_commit_that_broke_off_are_not_seen_and_give_way(
+    client: InterruptedRedis, facts: RedisFactLog
+) -> None:
+    append(client, "a")
+    seen = facts.read(HERE).version
+    client.rpush(KEYS.fact_rows(HERE), "half a commit")
+
+    assert facts.read(HERE).rows == (learned("a"),)
+    assert facts.read(HERE, after=seen).rows == ()
+    append(client, "b", expected=seen)
+    assert facts.read(HERE).rows == (learned("a"), learned("b"))
+
+
+def test_rows_that_do_not_lead_to_the_version_are_damage(client: InterruptedRedis, facts: RedisFactLog) -> None:
+    append(client, "a", "b")
+    client.rpop(KEYS.fact_rows(HERE))
+
+    with pytest.raises(Misconfigured, match="tenant:1/agent %/project is damaged"):
+        facts.read(HERE)
+
+
+def test_a_vector_of_another_length_than_its_row_says_is_damage(client: InterruptedRedis, facts: RedisFactLog) -> None:
+    append(client, "a", "b")
+    client.set(KEYS.fact_vectors(HERE, "m", dim=3, block=0), bytes(4 * 5))
+
+    with pytest.raises(Misconfigured, match=r"vector 1 of m has 8 bytes .* 3 numbers"):
+        facts.read(HERE)
+
+
+def test_a_log_rewritten_while_it_is_read_is_read_again_later(client: InterruptedRedis, facts: RedisFactLog) -> None:
+    append(client, "a")
+    client.interruption = lambda: append(client, "b")
+
+    with pytest.raises(Retryable, match="rewritten"):
+        facts.read(HERE)
+    assert facts.read(HERE).rows == (learned("b"),)
+
+
+def test_a_log_that_grows_while_it_is_read_is_read_as_it_was(client: InterruptedRedis, facts: RedisFactLog) -> None:
+    append(client, "a")
+    version = facts.read(HERE).version
+    client.questions = 0
+    client.interruption = lambda: append(client, "b", expected=version)
+
+    assert facts.read(HERE).rows == (learned("a"),)
+
+
+def test_a_server_that_does_not_answer_may_answer_later(tmp_path: Path) -> None:
+    client = redis.Redis(unix_socket_path=str(tmp_path / "none"), retry=Retry(NoBackoff(), 0))
+    questions: list[Callable[[], object]] = [
+        lambda: RedisFactLog(client, KEYS).read(HERE),
+        lambda: RedisEpisodes(client, KEYS).recent(HERE),
+        lambda: RedisUploads(client).fetch("k"),
+        lambda: RedisUploads(client).put("k", b""),
+    ]
+
+    for question in questions:
+        with pytest.raises(Unavailable):
+            question()
+
+
+def test_every_key_is_in_the_glossary() -> None:
+    named = re.findall(r"^\| (<p>\S+)", keys_module.__doc__ or "", re.MULTILINE)
+    patterns = [re.sub("<[a-z]+>", "[^:]+", name) for name in named]
+    keys = [
+        KEYS.scopes,
+        KEYS.episodes(HERE),
+        KEYS.episode_versions(HERE),
+        KEYS.episodes_by_end(HERE),
+        KEYS.fact_head(HERE),
+        KEYS.fact_rows(HERE),
+        KEYS.fact_vectors(HERE, "a:b/c", dim=384, block=0),
+        KEYS.transcript(HERE, "a:b/c", digest="d"),
+    ]
+
+    assert [[pattern for pattern in patterns if re.fullmatch(pattern, key)] for key in keys] == [[p] for p in patterns]
+
+
+def test_what_is_stored_is_kept(client: InterruptedRedis) -> None:
+    append(client, "a")
+    upload(RedisUploads(client), b"User: hi", keys=KEYS, scope=HERE, session_id="s 1")
+
+    assert {client.ttl(key) for key in client.scan_iter()} == {-1}

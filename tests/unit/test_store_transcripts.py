@@ -1,0 +1,170 @@
+"""How the transcript that an event speaks of is found, and what is said when it is no longer as it was."""
+
+import gzip
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid5
+
+import pytest
+
+from nous.errors import BadInput
+from nous.events import NAMESPACE, SessionEnded
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+from nous.store.transcripts import CUT, GROWN, REWRITTEN, StoredTranscripts
+from nous.store.uploads import upload
+
+KEYS = StoreKeys()
+TEXT = b"User: which port?\n\nAssistant: 6380, as before.\n"
+MORE = b"\nUser: thanks\n\nAssistant: gladly\n"
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore(KEYS)
+
+
+@pytest.fixture
+def transcripts(store: MemoryStore) -> StoredTranscripts:
+    return StoredTranscripts(store, KEYS)
+
+
+def ended(*, scope: Scope | None = None, **data: Any) -> SessionEnded:
+    event_id = uuid5(NAMESPACE, "event")
+    return SessionEnded(
+        id=event_id,
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+        source="tests",
+        scope=scope or Scope(),
+        agent_id="a",
+        session_id="s",
+        trace_id=event_id,
+        **data,
+    )
+
+
+def published(path: Path, content: bytes = TEXT) -> SessionEnded:
+    """The event of a session whose file was *content* when it was published."""
+    path.write_bytes(content)
+    return ended(dataref=path.as_uri(), bytes=len(content), digest=sha256(content).hexdigest())
+
+
+def test_a_transcript_may_be_in_the_event(transcripts: StoredTranscripts) -> None:
+    found = transcripts.read(ended(transcript=TEXT.decode()))
+
+    assert [entry.text for entry in found] == ["which port?", "6380, as before."]
+    assert found.digest == sha256(TEXT).hexdigest()
+
+
+def test_messages_may_be_in_the_event(transcripts: StoredTranscripts) -> None:
+    messages = ({"role": "user", "content": "which port?"}, {"role": "assistant", "content": "6380"})
+
+    assert [entry.text for entry in transcripts.read(ended(transcript=messages))] == ["which port?", "6380"]
+
+
+@pytest.mark.parametrize("name", ["plain.txt", "with space, 100% & größer #1?.txt"])
+def test_a_file_is_found_by_its_url(transcripts: StoredTranscripts, tmp_path: Path, name: str) -> None:
+    event = published(tmp_path / name)
+
+    found = transcripts.read(event)
+    assert (found.digest, found.skipped, found.source) == (event.digest, {}, str(tmp_path / name))
+
+
+@pytest.mark.parametrize("beginning", ["file://", "file://localhost", "file:"])
+def test_a_file_url_may_be_written_in_three_ways(
+    transcripts: StoredTranscripts, tmp_path: Path, beginning: str
+) -> None:
+    (tmp_path / "t.txt").write_bytes(TEXT)
+
+    assert len(transcripts.read(ended(dataref=f"{beginning}{tmp_path}/t.txt")).entries) == 2
+
+
+def test_an_upload_is_found_by_its_dataref(transcripts: StoredTranscripts, store: MemoryStore) -> None:
+    dataref = upload(store, TEXT, keys=KEYS, scope=Scope(), session_id="s")
+
+    found = transcripts.read(ended(dataref=dataref, bytes=len(TEXT), digest=sha256(TEXT).hexdigest()))
+    assert (found.digest, found.skipped, found.source) == (sha256(TEXT).hexdigest(), {}, dataref)
+
+
+def test_an_upload_of_another_scope_is_not_read(transcripts: StoredTranscripts, store: MemoryStore) -> None:
+    dataref = upload(store, TEXT, keys=KEYS, scope=Scope(tenant="theirs"), session_id="s")
+
+    with pytest.raises(BadInput, match="no transcript that was uploaded for"):
+        transcripts.read(ended(dataref=dataref))
+
+
+def test_a_key_that_is_no_upload_is_not_read(transcripts: StoredTranscripts, store: MemoryStore) -> None:
+    store.put(KEYS.scopes, gzip.compress(TEXT))
+
+    with pytest.raises(BadInput, match="no transcript that was uploaded"):
+        transcripts.read(ended(dataref=f"redis:{KEYS.scopes}"))
+
+
+def test_an_upload_that_is_gone_is_said_to_be(transcripts: StoredTranscripts) -> None:
+    with pytest.raises(BadInput, match="is gone"):
+        transcripts.read(ended(dataref=f"redis:{KEYS.transcript(Scope(), 's', digest='d')}"))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    ("now", "note"),
+    [
+        (TEXT + MORE, GROWN),
+        (TEXT[:-10], CUT),
+        (b"", CUT),
+        (TEXT.replace(b"6380", b"6379"), REWRITTEN),
+        (TEXT.replace(b"6380", b"6379") + MORE, REWRITTEN),
+    ],
+)
+def test_a_file_that_changed_is_read_as_it_is_and_the_change_is_said(
+    transcripts: StoredTranscripts, tmp_path: Path, now: bytes, note: str, pack: Callable[[bytes], bytes]
+) -> None:
+    event = published(tmp_path / "t.txt")
+    (tmp_path / "t.txt").write_bytes(pack(now))
+
+    found = transcripts.read(event)
+    assert found.digest == sha256(now).hexdigest()
+    assert found.skipped[note] == 1
+
+
+def test_without_a_digest_the_length_tells(transcripts: StoredTranscripts, tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_bytes(TEXT)
+
+    assert transcripts.read(ended(dataref=path.as_uri(), bytes=len(TEXT))).skipped == {}
+    assert transcripts.read(ended(dataref=path.as_uri(), bytes=len(TEXT) - 1)).skipped == {GROWN: 1}
+    assert transcripts.read(ended(dataref=path.as_uri(), digest="0" * 64)).skipped == {REWRITTEN: 1}
+
+
+def test_a_file_that_vanished_is_said_to_be_gone(transcripts: StoredTranscripts, tmp_path: Path) -> None:
+    event = published(tmp_path / "t.txt")
+    (tmp_path / "t.txt").unlink()
+
+    with pytest.raises(BadInput, match="is gone, or on another host"):
+        transcripts.read(event)
+
+
+@pytest.mark.parametrize(
+    ("dataref", "reason"),
+    [
+        ("file:///", "not a regular file"),
+        ("file:///dev/zero", "not a regular file"),
+        ("file://relative/path", "on the host 'relative'"),
+        ("file:relative/path", "does not name a file"),
+        ("file:///a%00b", "does not name a file"),
+        ("file:///dev/null/a", "cannot be read"),
+        ("https://example.org/t", "no transcript"),
+        ("redis:anything", "no transcript that was uploaded"),
+        ("", "no transcript"),
+        (None, "no transcript"),
+    ],
+)
+def test_a_reference_to_nothing_readable_is_refused(
+    transcripts: StoredTranscripts, dataref: str | None, reason: str
+) -> None:
+    with pytest.raises(BadInput, match=reason):
+        transcripts.read(ended(dataref=dataref))

@@ -1,0 +1,42 @@
+"""Packing and unpacking of uploaded transcripts, and the names they go by."""
+
+import gzip
+import zlib
+
+import pytest
+
+from nous.errors import BadInput
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.uploads import key_of, unpacked
+
+TEXT = b"User: hi\n" * 100
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(TEXT), zlib.compress(TEXT)])
+def test_gzip_and_zlib_are_unpacked(packed: bytes) -> None:
+    assert unpacked(packed) == TEXT
+
+
+@pytest.mark.parametrize("packed", [b"", TEXT, gzip.compress(TEXT)[:-9]])
+def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
+    with pytest.raises(BadInput, match=r"cannot be unpacked|torn"):
+        unpacked(packed)
+
+
+def test_a_small_upload_cannot_become_a_huge_transcript() -> None:
+    bomb = gzip.compress(bytes(10_000_000))
+
+    with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
+        unpacked(bomb, largest=1_000_000)
+    assert len(unpacked(bomb, largest=10_000_000)) == 10_000_000
+
+
+def test_a_dataref_names_a_key_only_where_it_may() -> None:
+    keys = StoreKeys("p")
+    key = keys.transcript(Scope(project="a"), "s", digest="d")
+
+    assert key_of(f"redis:{key}", within=keys.transcripts) == key
+    assert key_of(f"redis:{key}", within=keys.transcripts_of(Scope(project="b"))) is None
+    assert key_of("redis:p:scopes", within=keys.transcripts) is None
+    assert key_of(f"file:///{key}", within=keys.transcripts) is None
