@@ -1,15 +1,15 @@
 """The keys that the bus owns. `<p>` is the configured prefix; *kept* means without a TTL.
 
-| key                            | type   | life       | holds                                                          |
-|--------------------------------|--------|------------|----------------------------------------------------------------|
-| <p>:events:<type>              | stream | kept       | the ledger: live events, one field `event`                     |
-| <p>:bulk:<type>                | stream | kept       | the same for backfill, read after what is live                 |
-| <p>:marker:<event id>          | string | marker_ttl | "lane/entry": where a published event stands                   |
-| <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                   |
-| <p>:leases:<group>             | zset   | kept       | pending deliveries by the time their lease ends; empty at rest |
-| <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came; empty at rest        |
-| <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked         |
-| <p>:dead                       | stream | kept       | letters: what was set aside and why, until redriven or dropped |
+| key                            | type   | life       | holds                                                         |
+|--------------------------------|--------|------------|---------------------------------------------------------------|
+| <p>:events:<type>              | stream | kept       | the ledger: live events, one field `event`                    |
+| <p>:bulk:<type>                | stream | kept       | the same for backfill, read after what is live                |
+| <p>:marker:<event id>          | string | marker_ttl | "lane/entry": where a published event stands                  |
+| <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
+| <p>:leases:<group>             | zset   | kept       | pending deliveries by the time their lease ends; empty at rest|
+| <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came; empty at rest       |
+| <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
+| <p>:dead                       | stream | kept       | letters: what was set aside and why, until redriven or dropped|
 """
 
 from dataclasses import dataclass

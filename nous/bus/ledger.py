@@ -8,6 +8,8 @@ from typing import Protocol
 from uuid import UUID
 
 from nous.bus.base import Grave, Lane, Subscription, Ticket
+from nous.events import Event
+from nous.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,10 @@ class Ledger(Protocol):
 
     def locate(self, event_id: UUID, subscription: Subscription) -> Location:
         """Where the event is for that group. It is UNKNOWN when it was not published, or too long ago to tell."""
+        ...
+
+    def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
+        """The ids of the events of that kind about a session, oldest first. Reads the whole stream: for people."""
         ...
 
 

@@ -15,6 +15,7 @@ from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
 from nous.errors import BadInput, NotFound
 from nous.events import Event
+from nous.scope import Scope
 
 _FIRST = Progress()
 
@@ -170,6 +171,13 @@ class MemoryBus:
             ticket = Ticket.named(place, subscription)
             where, reason = self._search(ticket, event_id)
             return Location(where=where, ticket=ticket, reason=reason)
+
+    def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
+        with self._changed:
+            subscription = Subscription("", kind)
+            tickets = [Ticket(subscription, lane, entry) for lane in Lane for entry in self._streams[kind.type, lane]]
+            events = [event for ticket in tickets if (event := self._peek(ticket))]
+            return list(dict.fromkeys(e.id for e in events if (e.session_id, e.scope) == (session_id, scope)))
 
     def _search(self, ticket: Ticket, event_id: UUID) -> tuple[Whereabouts, str]:
         group = self._groups[ticket.subscription.group]

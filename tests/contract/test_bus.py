@@ -365,6 +365,14 @@ def test_a_skipped_event_says_why(world: World) -> None:
     assert (location.where, location.reason) == (Whereabouts.SKIPPED, "too short")
 
 
+def test_the_events_of_a_session_are_found_in_its_scope_alone(world: World) -> None:
+    first, second, other = ended("s1", "User: a"), ended("s1", "User: b"), ended("s2")
+    world.publish(first, other, second)
+
+    assert world.ledger.events_of("s1", Scope(), SessionEnded) == [first.id, second.id]
+    assert world.ledger.events_of("s1", Scope(project="another"), SessionEnded) == []
+
+
 def test_backlogs_tell_what_waits_and_what_is_pending(world: World) -> None:
     world.publish(*(ended(f"s{i}") for i in range(5)))
     world.receive(limit=2)

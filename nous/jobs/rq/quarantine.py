@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import redis
+from rq.executions import Execution
 from rq.job import Job
+from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
-from nous.jobs.base import Line
+from nous.jobs.base import Line, Runner
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.queue import queue_named
 
@@ -20,18 +22,30 @@ Blame = Callable[[str, str, str, int], None]
 """Told (worker, lane, entry, attempt) when the process of an attempt has died."""
 
 
-def run_quarantine(worker: str, *, client: redis.Redis, name: str, blame: Blame) -> None:
+class QuarantineWorker(Worker):
+    """A stock RQ worker whose jobs, in the process that is forked for each, find the world at hand."""
+
+    runner: Runner
+
+    def perform_job(self, job: Any, queue: Queue, execution: Execution) -> bool:
+        job.runner = self.runner
+        return super().perform_job(job, queue, execution)
+
+
+def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:
     """Run what stands in the worker's quarantine queue, each job in a process of its own, until it is empty."""
 
     def on_death(job: Job, *_status: Any) -> None:
         group, lane, entry, attempt = job.args
         blame(group, lane, entry, attempt)
 
-    Worker(
+    quarantine = QuarantineWorker(
         [queue_named(Line.QUARANTINE.queue(worker), client)],
         name=name,
         connection=client,
         job_class=AllowListedJob,
         serializer=JSONSerializer,
         work_horse_killed_handler=on_death,
-    ).work(burst=True, logging_level=None)
+    )
+    quarantine.runner = runner
+    quarantine.work(burst=True, logging_level=None)

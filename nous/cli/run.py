@@ -1,0 +1,97 @@
+"""`nous worker` and `nous up`."""
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import FrameType
+
+import click
+
+from nous.cli.frame import INTERRUPTED, App
+from nous.errors import Misconfigured, Unavailable
+from nous.jobs.rq.quarantine import run_quarantine
+from nous.runtime.fleet import Fleet
+from nous.runtime.quarantine import Quarantines
+from nous.server.connect import address, embedded_directory, masked
+from nous.server.lock import held
+from nous.wiring import World, build, fleet
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--quarantine", is_flag=True, help="Run the quarantine queue instead, one job a process, and end.")
+@click.pass_obj
+def worker(app: App, names: Sequence[str], *, quarantine: bool) -> None:
+    """Run workers in this process: dispatch their events, execute them, and sweep after the dead.
+
+    Start as many processes as you like, on as many hosts. The first Ctrl-C or SIGTERM lets what is in flight finish,
+    the second one ends at once; nothing is lost either way.
+    """
+    world = build(app.settings)
+    for name in names:
+        world.subscription(name)
+    if quarantine:
+        for name in names:
+            _empty_quarantine(world, name)
+    else:
+        _run(world, names, app)
+
+
+@click.command()
+@click.pass_obj
+def up(app: App) -> None:
+    """Run everything on this machine: the embedded server, if that is configured, and every worker.
+
+    When it ends the server stays, so that producers can go on; `nous down` stops it.
+    """
+    directory = app.settings.data_dir
+    world = build(app.settings)
+    directory.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(directory / "up.lock", within=0))
+        except Unavailable:
+            raise Misconfigured(
+                f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
+            ) from None
+        click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(world.workers))}; Ctrl-C stops")
+        _run(world, sorted(world.workers), app)
+    if embedded_directory(app.settings):
+        click.echo("stopped; the server stays until `nous down`")
+
+
+def _run(world: World, names: Sequence[str], app: App) -> None:
+    config = ["--config", str(app.config_path)] if app.config_path else []
+    quarantines = Quarantines([sys.executable, "-m", "nous", *config, "worker", "--quarantine"])
+    crew = fleet(world, names, open_quarantine=quarantines.open)
+    _stop_on_signals(crew)
+    crew.start()
+    crew.wait()
+    quarantines.stop()
+
+
+def _stop_on_signals(crew: Fleet) -> None:
+    """Let the first signal drain the fleet, and the second one end the process."""
+    received: list[int] = []
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1:
+            os._exit(INTERRUPTED)
+        crew.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+
+
+def _empty_quarantine(world: World, name: str) -> None:
+    run_quarantine(
+        name,
+        client=world.rq_client,
+        name=f"{name}-quarantine-{socket.gethostname()}-{os.getpid()}",
+        runner=world.attempts,
+        blame=world.attempts.blame,
+    )

@@ -1,0 +1,34 @@
+"""Values as text: tables for the eye, JSON for programs."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+import orjson
+
+_GAP = "  "
+
+
+def print_json(value: Any) -> None:
+    """Print *value*, which may hold dataclasses, dates and UUIDs, as indented JSON."""
+    click.echo(orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell; the last one is cut where the terminal ends."""
+    lines = [tuple(heads), *(tuple(str(cell) for cell in row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    room = max(shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1), 20)
+    return "\n".join(_line(line, widths[:-1], room) for line in lines)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
+    return _GAP.join([*padded, shortened(cells[-1], room)]).rstrip()
+
+
+def shortened(text: str, room: int) -> str:
+    """*text* on one line of at most *room* characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= room else text[: room - 1] + "…"

@@ -1,0 +1,122 @@
+"""`nous status`: the whole system, or one session."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from nous.bus.ledger import Account
+from nous.cli.frame import FAILED, App
+from nous.cli.show import print_json, table
+from nous.errors import NotFound
+from nous.events import SessionEnded
+from nous.jobs.rq.census import queues_of, workers_seen
+from nous.runtime.track import Step, follow
+from nous.scope import Scope
+from nous.wiring import World, build
+
+_COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
+
+
+@click.command()
+@click.argument("session", required=False)
+@click.option("--scope", default="default", help="The session's scope: project, agent/project or tenant/agent/project.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool) -> None:
+    """Show streams, queues, workers and the accounts; or, of one SESSION, where it is and why.
+
+    The accounts add up at every moment: received = done + skipped + dead + erased + parked + in flight.
+    """
+    app: App = ctx.obj
+    world = build(app.settings)
+    if session is not None:
+        steps = _steps_of(world, session, Scope.parse(scope))
+        _print_steps(session, steps, as_json=as_json)
+        failed = any(step.has_failed for step in steps)
+    else:
+        report = _report(world)
+        if as_json:
+            print_json(report)
+        else:
+            click.echo("\n\n".join(_sections(report)))
+        failed = report["total"]["dead"] > 0 or report["balance"] != 0
+    ctx.exit(FAILED if failed else 0)
+
+
+def _report(world: World) -> dict[str, Any]:
+    accounts = {each.group: world.ledger.account(each) for each in world.subscriptions}
+    return {
+        "groups": {name: _row(account) for name, account in accounts.items()},
+        "total": _sum(map(_row, accounts.values())),
+        "balance": sum(account.balance for account in accounts.values()),
+        "streams": [
+            {"group": each.group, "type": each.kind.type, **asdict(backlog)}
+            for each in world.subscriptions
+            for backlog in world.ledger.backlogs(each)
+        ],
+        "queues": [asdict(queue) for name in world.workers for queue in queues_of(name, world.rq_client)],
+        "workers": [asdict(each) for each in workers_seen(world.rq_client)],
+    }
+
+
+def _row(account: Account) -> dict[str, Any]:
+    counts = {name: getattr(account, name) for name in _COLUMNS}
+    return {**counts, "skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
+
+
+def _sum(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
+    rows = list(rows)
+    return {name: sum(row[name] for row in rows) for name in _COLUMNS}
+
+
+def _sections(report: dict[str, Any]) -> Iterator[str]:
+    groups = {**report["groups"], "total": report["total"]}
+    yield table(("worker", *_COLUMNS), ((name, *(str(row[each]) for each in _COLUMNS)) for name, row in groups.items()))
+    reasons = [
+        (name, str(count), reason)
+        for name, row in report["groups"].items()
+        for reason, count in row["skipped_reasons"].items()
+    ]
+    if reasons:
+        yield table(("worker", "skipped", "because"), reasons)
+    streams = (
+        (each["type"], each["lane"], str(each["length"]), _known(each["waiting"]), str(each["pending"]), each["group"])
+        for each in report["streams"]
+    )
+    yield table(("stream", "lane", "length", "waiting", "pending", "for"), streams)
+    counts = ("queued", "started", "finished", "failed")
+    queues = ((*(str(queue[each]) for each in counts), queue["name"]) for queue in report["queues"])
+    yield table((*counts, "queue"), queues)
+    workers = ((each["state"], str(each["pid"]), ",".join(each["queues"]), each["name"]) for each in report["workers"])
+    yield table(("state", "pid", "queues", "process"), workers) if report["workers"] else "no worker runs: nous up"
+    if report["balance"]:
+        yield f"DEFECT: {report['balance']} events are unaccounted for"
+
+
+def _known(waiting: int | None) -> str:
+    return "unknown" if waiting is None else str(waiting)
+
+
+def _steps_of(world: World, session: str, scope: Scope) -> list[Step]:
+    events = world.ledger.events_of(session, scope, SessionEnded)
+    if not events:
+        raise NotFound(f"no session {session!r} was published in the scope {scope}")
+    return [
+        step
+        for event_id in events
+        for step in follow(event_id, SessionEnded, workers=world.workers, ledger=world.ledger)
+    ]
+
+
+def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
+    rows = [
+        {"worker": step.worker, "event": str(step.event_id), "where": step.location.where, "why": step.location.reason}
+        for step in steps
+    ]
+    if as_json:
+        print_json({"session": session, "steps": rows})
+    else:
+        heads = ("worker", "where", "event", "why")
+        click.echo(table(heads, ([row[head] for head in heads] for row in rows)))
