@@ -1,0 +1,207 @@
+"""The frame of the command line: what is imported when, what errors look like, and the exit codes."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+import structlog
+from click.testing import CliRunner
+
+from nous.cli import COMMANDS, main
+from nous.cli.frame import EXIT_CODES, Command, Frame
+from nous.server.place import locate
+
+Make = Callable[[str], Frame]
+
+RAISES = """
+import click
+from nous import errors
+
+@click.command()
+@click.pass_context
+def command(ctx):
+    {body}
+"""
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No settings and no data of whoever runs the tests, and logging left as it was."""
+    for name in [name for name in os.environ if name.startswith(("NOUS_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
+    yield
+    root.handlers[:] = before[0]
+    root.setLevel(before[1])
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Make:
+    """A command line whose only command, `it`, has the given body."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def make(body: str) -> Frame:
+        module = "command_" + "".join(letter if letter.isalnum() else "_" for letter in request.node.name)
+        (tmp_path / f"{module}.py").write_text(RAISES.format(body=body))
+        return Frame(
+            table=[Command("it", f"{module}:command", "Does it.")], params=[click.Option(["--debug"], is_flag=True)]
+        )
+
+    return make
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_listed_command_is_there_and_called_so(command: Command) -> None:
+    found = command.load()
+
+    assert (isinstance(found, click.Command), found.name) == (True, command.name)
+
+
+def test_help_lists_every_command_with_what_it_does() -> None:
+    text = " ".join(CliRunner().invoke(main, ["--help"]).output.split())
+
+    assert [command.name for command in COMMANDS if f"{command.name} {command.help}" not in text] == []
+
+
+def test_help_documents_every_exit_code() -> None:
+    text = CliRunner().invoke(main, ["--help"]).output
+
+    assert [code for code, meaning in EXIT_CODES.items() if f"{code}  {meaning}" not in text] == []
+
+
+def test_help_imports_no_command_and_nothing_heavy() -> None:
+    script = """
+import sys
+from nous.cli import main
+main(["--help"], standalone_mode=False)
+heavy = ("pydantic", "redis", "rq", "numpy", "structlog", "onnxruntime", "nous.settings", "nous.server")
+print([name for name in heavy if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert done.stderr == "[]\n"
+
+
+def test_the_package_can_be_run_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "nous", "--version"], capture_output=True, text=True, check=False)
+
+    assert done.stdout.startswith("nous ")
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ("raise errors.BadInput('not a transcript')", 3, "nous: not a transcript\n"),
+        ("raise errors.NotFound('no such session')", 3, "nous: no such session\n"),
+        ("raise errors.Misconfigured('wrong setting')", 4, "nous: wrong setting\n"),
+        ("raise errors.Unavailable('no server')", 5, "nous: no server\n"),
+        ("raise errors.Retryable('busy')", 5, "nous: busy\n"),
+        ("raise errors.Fatal('hopeless')", 1, "nous: hopeless\n"),
+        ("raise KeyboardInterrupt", 130, "nous: interrupted\n"),
+        ("raise click.Abort", 130, "nous: interrupted\n"),
+        ("raise KeyError('x')", 70, "nous: a defect: KeyError: 'x' (--debug before the command shows where)\n"),
+        ("ctx.exit(1)", 1, ""),
+        ("click.echo('fine', err=True)", 0, "fine\n"),
+    ],
+)
+def test_each_end_has_its_exit_code_and_one_line(body: str, code: int, message: str, make: Make) -> None:
+    result = CliRunner().invoke(make(body), ["it"])
+
+    assert (result.exit_code, result.stderr, result.stdout) == (code, message, "")
+
+
+def test_debug_keeps_the_traceback(make: Make) -> None:
+    result = CliRunner().invoke(make("raise errors.BadInput('here')"), ["--debug", "it"])
+
+    assert type(result.exception).__name__ == "BadInput"
+
+
+def test_a_misspelt_command_is_answered_with_the_nearest() -> None:
+    result = CliRunner().invoke(main, ["epsodes"])
+
+    assert result.exit_code == 2
+    assert "Did you mean episodes?" in result.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(make: Make, tmp_path: Path) -> None:
+    make("[click.echo('line ' * 100) for _ in range(10_000)]")
+    (module,) = tmp_path.glob("command_*.py")
+    script = f"""
+from nous.cli.frame import Command, Frame
+Frame(table=[Command("it", "{module.stem}:command", "")])(["it"])
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        complaint = process.stderr.read()
+
+    assert (complaint, process.returncode) == (b"", 0)
+
+
+def test_config_shows_each_setting_with_its_origin_and_the_server(tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text("[worker]\nconcurrency = 3\n")
+
+    result = CliRunner(env={"NOUS_DATA_DIR": "/data"}).invoke(main, ["--config", "my.toml", "config", "--json"])
+
+    shown = json.loads(result.stdout)
+    assert shown["file"] == "my.toml"
+    assert shown["settings"]["worker.concurrency"] == {"value": 3, "origin": "my.toml"}
+    assert shown["settings"]["data_dir"] == {"value": "/data", "origin": "environment"}
+    assert shown["settings"]["prefix"] == {"value": "nous", "origin": "default"}
+    assert shown["server"] == {"url": locate(Path("/data")).url, "embedded": True, "state": "stopped"}
+
+
+def test_config_prints_toml_that_says_what_is_in_force() -> None:
+    result = CliRunner(env={"NOUS_WORKER__LEASE": "2m"}).invoke(main, ["config"])
+
+    assert tomllib.loads(result.stdout)["worker"]["lease"] == 120
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_config_tells_no_password(form: list[str]) -> None:
+    result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host"}).invoke(main, ["config", *form])
+
+    assert result.exit_code == 0
+    assert "redis://:***@host" in result.stdout
+    assert "geheim" not in result.stdout
+
+
+def test_a_mistake_in_the_settings_ends_any_command_with_its_code() -> None:
+    result = CliRunner(env={"NOUS_NONSENSE": "1"}).invoke(main, ["down"])
+
+    assert (result.exit_code, result.stderr.count("\n")) == (4, 1)
+    assert "NOUS_NONSENSE" in result.stderr
+
+
+def test_down_with_nothing_running_says_so_and_makes_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+
+    result = CliRunner(env={"NOUS_DATA_DIR": str(data)}).invoke(main, ["down"])
+
+    assert (result.exit_code, result.stdout) == (0, f"no server was running in {data}\n")
+    assert not data.exists()
+
+
+def test_down_never_stops_a_server_that_is_not_ours() -> None:
+    result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host:1"}).invoke(main, ["down", "--json"])
+
+    assert json.loads(result.stdout) == {"stopped": False, "embedded": False, "url": "redis://:***@host:1"}
