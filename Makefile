@@ -1,0 +1,58 @@
+# Needs make and Python 3.11 or newer. Everything else goes into .venv: with uv where it is on the PATH, else with pip.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check chaos bench clean
+
+help: ## say what there is
+	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
+
+demo: .venv/with-local ## turn bundled real sessions into episodes and facts
+	@.venv/bin/nous demo
+
+test: .venv/with-test ## run the tests; ARGS="-k word" chooses among them
+	@.venv/bin/pytest $(ARGS)
+
+check: .venv/with-dev ## look at style, types and layers
+	@.venv/bin/ruff check
+	@.venv/bin/ruff format --check
+	@.venv/bin/pyright
+	@.venv/bin/lint-imports --no-logo
+
+chaos: .venv/with-test ## lose nothing of 2,000 events while workers and the server are killed
+	@NOUS_CHAOS_EVENTS=2000 NOUS_CHAOS_KILLS=30 .venv/bin/pytest tests/chaos -s $(ARGS)
+
+bench: .venv/with-test ## print what it costs
+	@.venv/bin/pytest tests/benchmarks -s $(ARGS)
+
+clean: ## remove all that these commands have made
+	@rm -rf .venv .demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What is installed, as stamps: an older one than pyproject.toml is made again. The code itself is used where it is.
+.venv/with-local: extras = local
+.venv/with-test: extras = local,dashboard,test
+.venv/with-dev: extras = dev
+
+.venv/with-%: pyproject.toml | .venv/bin/python
+	@echo "installing nous[$(extras)] into .venv"
+	@if command -v uv >/dev/null; then \
+	  uv pip install --quiet --python .venv/bin/python --editable '.[$(extras)]'; \
+	else \
+	  .venv/bin/python -m pip --version >/dev/null 2>&1 || .venv/bin/python -m ensurepip >/dev/null; \
+	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(extras)]'; \
+	fi
+	@touch $@
+
+# Asked rather than looked for: a name on the PATH may be a shim of a version that is not there.
+.venv/bin/python:
+	@for python in python3.14 python3.13 python3.12 python3.11 python3; do \
+	  $$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null || continue; \
+	  echo "making .venv with $$($$python --version)"; \
+	  if command -v uv >/dev/null; then uv venv --quiet --python $$python .venv; exit; fi; \
+	  $$python -m venv .venv >/dev/null 2>&1 && exit; \
+	  rm -rf .venv; \
+	  echo "$$python cannot make virtual environments: install uv, or on Debian and Ubuntu python3-venv" >&2; \
+	  exit 1; \
+	done; \
+	echo "no Python 3.11 to 3.14 found: install one and put it on the PATH" >&2; \
+	exit 1
