@@ -1,0 +1,51 @@
+"""What a failed tool call has to say, in a few lines."""
+
+import re
+from collections.abc import Sequence
+
+from nous.transcript.model import Entry
+
+LONGEST = 320
+"""Characters of an error that are worth showing; more of it is a log."""
+
+_LINES = 3
+_TELLING = re.compile(
+    r"\b(?:error|errors|fail|failed|failure|fatal|exception|denied|refused|cannot|can't|could not|unable|undefined"
+    r"|not found|no such|does not exist|invalid|missing|unexpected|panic|traceback|timed out|conflict)\b"
+    r"|\w(?:Error|Exception)\b|\bFAIL\b",
+    re.IGNORECASE,
+)
+_NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
+_STATUS = re.compile(r"^(?:exit code|exit status|command failed with)\b[^a-z]*$", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\b\s*:)")
+
+
+def looks_failed(result: Entry) -> bool:
+    """Whether a tool result reports a failure. Formats without an error flag say it in the first word."""
+    return result.is_error or _BEGINS_AS_ERROR.match(result.text) is not None
+
+
+def failure(text: str) -> str:
+    """The lines of *text* that tell what went wrong, at most `LONGEST` characters."""
+    lines = [stripped for line in _plain(text).splitlines() if (stripped := line.strip())]
+    said = [line for line in lines if not _STATUS.match(line)] or lines
+    telling = [line for line in said if _TELLING.search(line) and not _NO_FAILURE.search(line)]
+    chosen = _first_and_last(telling) or said[:1]
+    return _shortened(chosen)
+
+
+def _plain(text: str) -> str:
+    return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
+
+
+def _first_and_last(lines: Sequence[str]) -> list[str]:
+    """A failing build names the first cause at its top and the verdict at its bottom."""
+    unique = list(dict.fromkeys(lines))
+    return unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]
+
+
+def _shortened(lines: Sequence[str]) -> str:
+    share = LONGEST // max(1, len(lines)) - 1
+    return "\n".join(line if len(line) <= share else line[: share - 3] + "..." for line in lines)

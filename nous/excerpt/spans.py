@@ -1,0 +1,105 @@
+"""A text shown in part: which spans of it, with what marks between them, and no code block left open."""
+
+from collections.abc import Iterable, Sequence
+
+from nous.prose import Fence, Span, fence_at, fences
+
+SHORT_MARK = " [...] "
+_WORTH_COUNTING = 400
+HEAD = 2 / 3
+"""How much of a cut text is its beginning; the rest is its end."""
+
+
+def mark(omitted: int) -> str:
+    """What stands where *omitted* characters of a text were left out."""
+    return SHORT_MARK if omitted < _WORTH_COUNTING else f" [... {omitted} characters ...] "
+
+
+def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """*spans* in order, those joined that touch or overlap."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def shown(text: str, spans: Sequence[Span]) -> str:
+    """The *spans* of *text*, which are in order and apart, with a mark for each part that is left out."""
+    blocks = fences(text)
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        _append(parts, _between(text[position:start]))
+        parts.append(_closed(text, (start, end), blocks))
+        position = end
+    _append(parts, _between(text[position:]))
+    return "".join(parts).strip(" ")
+
+
+def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
+    """*spans*, or all of *text* if only blank space is missing."""
+    ends_at = [0, *(end for _, end in spans)]
+    begins_at = [*(start for start, _ in spans), len(text)]
+    missing = any(text[end:start].strip() for end, start in zip(ends_at, begins_at, strict=True))
+    return spans if missing or full_length(text) > len(shown(text, spans)) else ((0, len(text)),)
+
+
+def full_length(text: str) -> int:
+    """The length of *text* as it is shown whole, with a code block that it leaves open closed."""
+    return len(shown(text, ((0, len(text)),)))
+
+
+def most_added(text: str, span: Span, *, to_nothing: bool) -> int:
+    """At most how many characters showing *span* adds to what else of *text* is shown, or *to_nothing*."""
+    if span == (0, len(text)):
+        return len(text) + _closing(text)
+    return span[1] - span[0] + (1 + to_nothing) * len(mark(len(text))) + 2 * _closing(text)
+
+
+def ends(text: str, room: int) -> tuple[Span, ...]:
+    """The beginning and the end of *text* as at most *room* characters can show them; none if the room is tiny."""
+    if full_length(text) <= room:
+        return ((0, len(text)),)
+    kept = room - len(mark(len(text))) - 3 * _closing(text)
+    if kept < 1:
+        return ()
+    tail = int(kept * (1 - HEAD))
+    return merged(((0, _back_to_a_space(text, kept - tail)), (_on_to_a_space(text, len(text) - tail), len(text))))
+
+
+def _closing(text: str) -> int:
+    """At most how many characters it takes to close or reopen a code block of *text* at one place."""
+    return max((len(block.ticks) + 1 for block in fences(text)), default=0)
+
+
+def _between(omitted: str) -> str:
+    """What stands for *omitted*: never longer than its mark, and no mark where only blank space is missing."""
+    if omitted.strip():
+        return mark(len(omitted))
+    return omitted if len(omitted) <= len(SHORT_MARK) else "\n"
+
+
+def _append(parts: list[str], between: str) -> None:
+    is_apart = bool(parts) and parts[-1].endswith((" ", "\n"))
+    parts.append(between.lstrip(" ") if is_apart else between)
+
+
+def _back_to_a_space(text: str, end: int) -> int:
+    space = text.rfind(" ", max(0, end - 24), end)
+    return space if space > 0 else end
+
+
+def _on_to_a_space(text: str, start: int) -> int:
+    space = text.find(" ", start, start + 24)
+    return space + 1 if space >= 0 else start
+
+
+def _closed(text: str, span: Span, blocks: tuple[Fence, ...]) -> str:
+    start, end = span
+    opened, left_open = fence_at(start, blocks), fence_at(end, blocks)
+    before = f"{opened.ticks}\n" if opened else ""
+    after = f"\n{left_open.ticks}" if left_open else ""
+    return f"{before}{text[start:end]}{after}"

@@ -1,0 +1,17 @@
+"""The beginning and the end, with the middle cut out: what most tools do."""
+
+from collections.abc import Sequence
+
+from nous.excerpt.choice import Choice
+from nous.excerpt.inorder import until_full
+from nous.excerpt.items import Item
+
+
+def choose(items: Sequence[Item], room: int) -> Choice:
+    return until_full(items, _from_both_ends(len(items)), room=room)
+
+
+def _from_both_ends(count: int) -> list[int]:
+    """0, last, 1, last but one, ..."""
+    pairs = zip(range(count), reversed(range(count)), strict=True)
+    return list(dict.fromkeys(index for pair in pairs for index in pair))

@@ -1,0 +1,39 @@
+"""The scores of the original specification, with its faults mended.
+
+Every item begins at 1; +2 for a word of decision, +1 for the user, -1 for more than 500 characters with a code block or
+more than 10 line breaks. The highest are taken whole, ties in order; what does not fit is passed over and the fill goes
+on. The first and the last item are always represented. (The original stopped at the first misfit, forgot the
+separators, printed a lone turn twice and took blank lines for turns.)
+"""
+
+from collections.abc import Sequence
+
+from nous.excerpt.choice import Choice
+from nous.excerpt.floor import first_and_last
+from nous.excerpt.inorder import whole_in_order
+from nous.excerpt.items import Item, Role
+from nous.excerpt.layout import laid_out, whole
+from nous.language import words
+
+_LONG = 500
+_MANY_LINES = 10
+
+
+def choose(items: Sequence[Item], room: int) -> Choice:
+    order = sorted(range(len(items)), key=lambda index: (-score(items[index]), index))
+    return whole_in_order(items, order, kept=_anchors(items, room), room=room)
+
+
+def score(item: Item) -> int:
+    """The specified score of one item."""
+    has_code = "```" in item.text or item.text.count("\n") > _MANY_LINES
+    decides = words().says("says_why", item.text)
+    return 1 + 2 * decides + (item.role is Role.USER) - (len(item.text) > _LONG and has_code)
+
+
+def _anchors(items: Sequence[Item], room: int) -> Choice:
+    """The first and the last item, whole if they fit."""
+    picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
+    if len(laid_out(items, picked)) <= room:
+        return Choice(picked, dict.fromkeys(picked, "first or last"))
+    return first_and_last(items, room)

@@ -1,0 +1,94 @@
+"""Where sentences and code begin and end in what people and models write.
+
+Every position is a span `(start, end)` of characters, so that whoever uses it can point back into the text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+Span = tuple[int, int]
+
+_TICKS = re.compile(r"`{3,}")
+_LINE = re.compile(r"[^\r\n]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?:[\"')\]*]*)\s+(?=[\"'(\[*`]*[A-Z0-9])|(?<=[\u3002\uff01\uff1f])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Ms|Dr|St|No)|\b[A-Z])\.$")
+_ONLY_NUMBERING = re.compile(r"\s*(?:\d+|[a-zA-Z])[.)]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A code block: up to the end of its closing ticks, or of the text if it is never closed."""
+
+    start: int
+    end: int
+    ticks: str
+    is_closed: bool
+
+
+def fences(text: str) -> tuple[Fence, ...]:
+    """The code blocks of *text*, in order."""
+    found: list[Fence] = []
+    opening: re.Match[str] | None = None
+    for ticks in _TICKS.finditer(text):
+        if opening is None:
+            opening = ticks
+        elif len(ticks[0]) >= len(opening[0]):
+            found.append(Fence(opening.start(), ticks.end(), opening[0], is_closed=True))
+            opening = None
+    if opening is not None:
+        found.append(Fence(opening.start(), len(text), opening[0], is_closed=False))
+    return tuple(found)
+
+
+def fence_at(position: int, blocks: tuple[Fence, ...]) -> Fence | None:
+    """The block that *position* falls inside of, so that text ending there leaves the block open."""
+    index = bisect_right(blocks, position - 1, key=lambda block: block.start) - 1
+    if index < 0:
+        return None
+    block = blocks[index]
+    return block if position < block.end or not block.is_closed else None
+
+
+def sentences(text: str) -> Iterator[Span]:
+    """Sentences, list items and headings in order, and each code block as one span. Blank space is between them."""
+    position = 0
+    for block in fences(text):
+        yield from _sentences_of_prose(text, position, block.start)
+        yield block.start, block.end
+        position = block.end
+    yield from _sentences_of_prose(text, position, len(text))
+
+
+def without_code(text: str) -> str:
+    """*text* with each code block replaced by a line break."""
+    parts: list[str] = []
+    position = 0
+    for block in fences(text):
+        parts.append(text[position : block.start])
+        position = block.end
+    return "\n".join([*parts, text[position:]])
+
+
+def _sentences_of_prose(text: str, start: int, end: int) -> Iterator[Span]:
+    for line in _LINE.finditer(text, start, end):
+        yield from _sentences_of_line(text, *line.span())
+
+
+def _sentences_of_line(text: str, start: int, end: int) -> Iterator[Span]:
+    begun = start
+    for gap in _SENTENCE_END.finditer(text, start, end):
+        so_far = text[begun : gap.start()]
+        if _ABBREVIATION.search(so_far[-8:]) or _ONLY_NUMBERING.match(so_far):
+            continue
+        if so_far.strip():
+            yield _stripped(text, begun, gap.start())
+        begun = gap.end()
+    if text[begun:end].strip():
+        yield _stripped(text, begun, end)
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
