@@ -5,6 +5,7 @@ second lock, alive, which the kernel frees when it dies. So a server that is slo
 whoever started it may be killed at any moment without harm.
 """
 
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ PATIENCE = 60.0
 _POLL = 0.02
 _LONGEST_LOG = 1_000_000
 _LOG_LINES = 8
+_LEAST_SPACE = 1_000_000
+"""Bytes below which a server that ended is taken to have found the disk full, since its log may have as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def _bring_up(place: Place) -> None:
         return
     _spawn(place, binary.find())
     if not _comes_up(place):
-        raise Misconfigured(f"the server ended as soon as it began. The end of {place.log}:\n{_end_of(place.log)}")
+        raise Misconfigured(f"the server ended as soon as it began; {_last_words(place)}")
 
 
 def _comes_up(place: Place) -> bool:
@@ -190,6 +193,9 @@ def _turn_over(log: Path) -> None:
         log.replace(log.with_suffix(".log.old"))
 
 
-def _end_of(log: Path) -> str:
-    lines = log.read_text("utf-8", errors="replace").splitlines() if log.exists() else []
-    return "\n".join(f"  {line}" for line in lines[-_LOG_LINES:])
+def _last_words(place: Place) -> str:
+    free = shutil.disk_usage(place.home).free
+    if free < _LEAST_SPACE:
+        return f"there are only {free} bytes free on the disk of {place.home}"
+    lines = place.log.read_text("utf-8", errors="replace").splitlines()
+    return "\n  ".join([f"the end of {place.log}:", *lines[-_LOG_LINES:]])
