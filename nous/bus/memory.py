@@ -208,7 +208,7 @@ class MemoryBus:
             if self._letters.pop(letter.id, None) is None:
                 return False
             group = self._groups[subscription.group]
-            group.pending[f"{letter.lane}/{letter.entry}"] = _Pending(_FIRST, self._clock())
+            group.pending[f"{letter.lane}/{letter.entry}"] = _Pending(Progress.redriven(letter.attempts), self._clock())
             group.counts[letter.grave.value] -= 1
             return True
 

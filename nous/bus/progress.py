@@ -40,6 +40,11 @@ class Progress:
         fields["state"] = State(fields["state"])
         return cls(**fields)
 
+    @classmethod
+    def redriven(cls, attempts: int) -> "Progress":
+        """A fresh start after *attempts* attempts; their numbers are not used again, so each keeps its own job."""
+        return cls(attempt=attempts, state=State.WAITING)
+
     @property
     def in_words(self) -> str:
         return f"attempt {self.attempt} is {self.state}" + (f" ({self.reason})" if self.reason else "")

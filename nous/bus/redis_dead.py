@@ -50,7 +50,7 @@ class RedisDeadLetters:
             ),
             (
                 *(group, CONSUMER, letter.entry, f"{letter.lane}/{letter.entry}"),
-                *(letter.id, letter.grave.value, Progress().encode()),
+                *(letter.id, letter.grave.value, Progress.redriven(letter.attempts).encode()),
             ),
         )
         if made_pending < 0:

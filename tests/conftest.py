@@ -1,0 +1,72 @@
+"""Builders and waiting, for every test."""
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid5
+
+import pytest
+
+from nous.events import NAMESPACE, SessionEnded
+from nous.scope import Scope
+
+Ended = Callable[..., SessionEnded]
+WaitUntil = Callable[..., None]
+
+
+@pytest.fixture
+def ended() -> Ended:
+    """Builds a `session_ended` event; the same session and text make the same event."""
+
+    def build(session: str = "s1", text: str = "User: hi", **fields: Any) -> SessionEnded:
+        event_id = uuid5(NAMESPACE, f"{session}\n{text}")
+        known: dict[str, Any] = {
+            "id": event_id,
+            "time": datetime(2026, 1, 1, tzinfo=UTC),
+            "source": "tests",
+            "scope": Scope(),
+            "agent_id": "tester",
+            "session_id": session,
+            "trace_id": event_id,
+            "transcript": text,
+        }
+        return SessionEnded(**{**known, **fields})
+
+    return build
+
+
+@pytest.fixture
+def wait_until() -> WaitUntil:
+    """Waits for a condition, and says what it waited for when that does not come about."""
+
+    def wait(condition: Callable[[], object], what: str, *, seconds: float = 30.0) -> None:
+        deadline = time.monotonic() + seconds
+        for pause in itertools.chain([0.001, 0.005, 0.02], itertools.repeat(0.05)):
+            if condition():
+                return
+            if time.monotonic() > deadline:
+                pytest.fail(f"waited {seconds:g} s for {what}")
+            time.sleep(pause)
+
+    return wait
+
+
+@dataclass
+class Clock:
+    """Seconds since the epoch, moved by hand."""
+
+    now: float = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def date(self) -> datetime:
+        return datetime.fromtimestamp(self.now, tz=UTC)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
