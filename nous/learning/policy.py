@@ -17,9 +17,9 @@ class Policy:
     """The rule and its thresholds.
 
     `threshold` is the cosine that the plain rule has to exceed strictly. `near` is the cosine from which the guard
-    looks at a pair, `one_sided` the calibrated one (tau) above which a text may have words the other lacks; None means that
-    the embedder was never calibrated, so that only texts of equal content are merged. `cap` bounds the facts of an
-    episode.
+    looks at a pair, `one_sided` the calibrated one (tau) from which a text may have words that the other lacks; None
+    means that the embedder was never calibrated, so that only texts of equal content are merged. `cap` bounds the facts
+    of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED

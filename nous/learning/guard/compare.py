@@ -1,0 +1,172 @@
+"""Whether two texts that look alike say the same. A cosine cannot tell; this can object."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from nous.learning.guard.arrangement import Placed, same_arrangement
+from nous.learning.guard.lexicon import Lexicon
+from nous.learning.guard.reading import Reading, Role, Tense, Word
+from nous.learning.guard.stem import related
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Why the two must be kept apart, in words, or None; and the content words that only one of them has."""
+
+    objection: str | None = None
+    only_left: tuple[str, ...] = ()
+    only_right: tuple[str, ...] = ()
+
+
+Check = Callable[[Reading, Reading, Lexicon], str | None]
+
+
+def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
+    """Compare two readings: first what is cheap and certain, then word by word.
+
+    Swapping *left* and *right* swaps the words in the answer and changes nothing else.
+    """
+    checks: tuple[Check, ...] = (_quantities, _language, _negation, _quantifiers, _modals, _question, _small_words)
+    for check in checks:
+        if objection := check(left, right, lexicon):
+            return Comparison(objection=objection)
+    pairs, only_left, only_right = _paired(left.words, right.words, lexicon)
+    return Comparison(
+        objection=_names_apart(only_left, only_right)
+        or _words_apart(only_left, only_right)
+        or _detail_apart(left, only_left)
+        or _detail_apart(right, only_right)
+        or _tenses(left, right, pairs)
+        or _arrangement(left, right, pairs, lexicon),
+        only_left=tuple(word.text for word in only_left),
+        only_right=tuple(word.text for word in only_right),
+    )
+
+
+def _quantities(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    return _difference("numbers, dates or identifiers differ", left.quantities, right.quantities)
+
+
+def _language(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    return None if left.is_understood and right.is_understood else "not in a language whose small words are known"
+
+
+def _negation(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    if len(left.negated) != len(right.negated):
+        return "one is negated, the other is not"
+    return None if left.negated == right.negated else "something else is negated"
+
+
+def _quantifiers(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    return _difference("how often or how many differs", left.quantifiers, right.quantifiers)
+
+
+def _modals(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    return _difference("what must, may or will be differs", left.modals, right.modals)
+
+
+def _question(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    return None if left.is_question == right.is_question else "one is a question"
+
+
+def _small_words(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    for group in lexicon.exclusive:
+        here, there = left.grammar & group, right.grammar & group
+        if here - there and there - here:
+            return _difference("small words exclude each other", here, there)
+    return None
+
+
+def _difference(what: str, left: Iterable[str], right: Iterable[str]) -> str | None:
+    """*what*, and what only one of the two has; None where they have the same."""
+    here, there = Counter(left), Counter(right)
+    if here == there:
+        return None
+    named = (" ".join(sorted((a - b).elements())) or "nothing" for a, b in ((here, there), (there, here)))
+    return f"{what}: {' / '.join(named)}"
+
+
+Pair = tuple[int, int]
+
+
+def _paired(
+    left: Sequence[Word], right: Sequence[Word], lexicon: Lexicon
+) -> tuple[list[Pair], tuple[Word, ...], tuple[Word, ...]]:
+    """Which word of *left* is which of *right*, by place; and the words of each that have no partner."""
+    free_left, free_right = list(range(len(left))), list(range(len(right)))
+    pairs: list[Pair] = []
+    for is_partner in (_is_same, _is_related):
+        for here in tuple(free_left):
+            there = next((at for at in free_right if is_partner(left[here], right[at], lexicon)), None)
+            if there is not None:
+                pairs.append((here, there))
+                free_left.remove(here)
+                free_right.remove(there)
+    return sorted(pairs), tuple(left[at] for at in free_left), tuple(right[at] for at in free_right)
+
+
+def _is_same(one: Word, other: Word, lexicon: Lexicon) -> bool:
+    del lexicon
+    if one.role is Role.WORD and other.role is Role.WORD:
+        return one.key == other.key
+    return one.key == other.key or one.text.casefold() == other.text.casefold()
+
+
+def _is_related(one: Word, other: Word, lexicon: Lexicon) -> bool:
+    if one.role is not Role.WORD or other.role is not Role.WORD:
+        return False
+    return related(one.key, other.key) and frozenset((one.key, other.key)) not in lexicon.lookalikes
+
+
+def _names_apart(only_left: Sequence[Word], only_right: Sequence[Word]) -> str | None:
+    here, there = (tuple(word.text for word in side if word.role is Role.NAME) for side in (only_left, only_right))
+    return _difference("names differ", here, there)
+
+
+def _words_apart(only_left: Sequence[Word], only_right: Sequence[Word]) -> str | None:
+    if only_left and only_right:
+        return f"one says {_quoted(only_left)}, the other {_quoted(only_right)}"
+    return None
+
+
+def _detail_apart(reading: Reading, extra: Sequence[Word]) -> str | None:
+    """Why *extra*, the words that only *reading* has, are more than detail: they doubt, or tell which one is meant.
+
+    Detail is a phrase of its own or an adverb: `in production`, `fully`. In `the staging database`, `staging` is not.
+    """
+    shared = {word.marker for word in reading.words if word not in extra}
+    for word in extra:
+        if word.is_doubt:
+            return f"only one says {word.text}"
+        if (word.marker in ("", "be") or word.marker in shared) and not word.text.casefold().endswith("ly"):
+            return f"only one speaks of {word.text}"
+    return None
+
+
+def _quoted(words: Iterable[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+def _tenses(left: Reading, right: Reading, pairs: Sequence[Pair]) -> str | None:
+    for here, there in pairs:
+        if {left.words[here].tense, right.words[there].tense} == {Tense.PAST, Tense.PRESENT}:
+            return f"one is past: {left.words[here].text} / {right.words[there].text}"
+    return None
+
+
+def _arrangement(left: Reading, right: Reading, pairs: Sequence[Pair], lexicon: Lexicon) -> str | None:
+    here = tuple(_placed(left.words[at], number) for number, (at, _) in enumerate(pairs))
+    in_right_order = sorted(enumerate(pairs), key=lambda numbered: numbered[1][1])
+    there = tuple(_placed(right.words[at], number) for number, (_, at) in in_right_order)
+    return None if same_arrangement(here, there, lexicon.interchangeable) else "the same words in another relation"
+
+
+def _placed(word: Word, pair: int) -> Placed:
+    return Placed(pair, word.marker, is_exact=word.role is Role.QUANTITY)

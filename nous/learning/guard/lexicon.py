@@ -1,0 +1,116 @@
+"""What the guard knows of a language, read from a data file."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from nous.learning.guard.stem import stem
+
+Phrases = Mapping[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """Words by the part they play. All in lower case; the data file says what each part is for."""
+
+    function: frozenset[str]
+    negators: frozenset[str]
+    doubts: frozenset[str]
+    foreign: frozenset[str]
+    prepositions: frozenset[str]
+    exclusive: tuple[frozenset[str], ...]
+    interchangeable: Mapping[str, str]
+    periods: frozenset[str]
+    canonical: Mapping[str, str]
+    modals: Mapping[str, str]
+    quantifiers: Mapping[str, str]
+    phrases: Phrases
+    compounds: Phrases
+    said_otherwise: Mapping[str, tuple[str, ...]]
+    units: Mapping[str, str]
+    multipliers: Mapping[str, int]
+    numbers: Mapping[str, int]
+    ordinals: Mapping[str, str]
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    bases: Mapping[str, str]
+    pasts: frozenset[str]
+    participles: frozenset[str]
+    same: Mapping[str, str]
+    lookalikes: frozenset[frozenset[str]]
+
+    def key(self, word: str) -> str:
+        """What all forms of *word*, and all words that may stand for it, have in common."""
+        root = stem(self.bases.get(word, word))
+        return self.same.get(word) or self.same.get(root, root)
+
+
+@cache
+def english() -> Lexicon:
+    """The one language there is so far. Read once, a few milliseconds."""
+    data = tomllib.loads(files("nous.learning.guard").joinpath("english.toml").read_text(encoding="utf-8"))
+    return _lexicon(data)
+
+
+def _lexicon(data: Mapping[str, Any]) -> Lexicon:
+    verbs = [line.split() for row in data["irregular"]["words"] for line in row.split(",")]
+    plurals = dict(pair.split(":") for pair in data["irregular"]["plurals"].split())
+    return Lexicon(
+        function=_words(data["function"]),
+        negators=_words(data["negators"]),
+        doubts=frozenset(stem(word) for word in data["doubts"].split()),
+        foreign=_words(data["foreign"]),
+        prepositions=_words(data["prepositions"]["words"]),
+        exclusive=tuple(_words(line) for line in data["exclusive"]),
+        interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
+        periods=_words(data["periods"]),
+        canonical=data["canonical"],
+        modals=_reversed(data["modals"]),
+        quantifiers=_reversed(data["quantifiers"]),
+        phrases=_phrases(data["phrases"]),
+        compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
+        said_otherwise={word: tuple(text.split()) for word, text in data["said_otherwise"].items()},
+        units=_reversed(data["units"]),
+        multipliers=data["multipliers"],
+        numbers=data["numbers"],
+        ordinals=data["ordinals"],
+        months=_calendar(data["calendar"]["months"], shortest=3),
+        weekdays=_calendar(data["calendar"]["weekdays"], shortest=3),
+        bases={form: base for base, *forms in verbs for form in forms if form != base} | plurals,
+        pasts=frozenset(past for base, past, _ in verbs if past != base),
+        participles=frozenset(participle for base, _, participle in verbs if participle != base),
+        same=_same(data["same"]["words"]),
+        lookalikes=frozenset(frozenset(map(stem, line.split())) for line in data["lookalikes"]),
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _reversed(table: Mapping[str, str]) -> dict[str, str]:
+    return {word: name for name, words in table.items() for word in words.split()}
+
+
+def _phrases(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {tuple(phrase.split()): tuple(meaning.split()) for phrase, meaning in table.items()}
+
+
+def _calendar(names: str, *, shortest: int) -> dict[str, int]:
+    """Each name and its usual abbreviations, with its number from 1."""
+    numbered = enumerate(names.split(), start=1)
+    return {
+        name[:length]: n for n, name in numbered for length in {len(name), shortest, 4 if name[:4] == "sept" else 3}
+    }
+
+
+def _same(lines: Iterable[str]) -> dict[str, str]:
+    """Each word, as it is written and by its stem, with the first of its line."""
+    table: dict[str, str] = {}
+    for line in lines:
+        first, *_ = words = line.split()
+        table |= {form: stem(first) for word in words for form in (word, stem(word))}
+    return table

@@ -1,0 +1,136 @@
+"""Numbers, dates and times of day, each in one spelling: `$4,000` and `4000 dollars`, `2 PM` and `14:00`."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+from nous.learning.guard.lexicon import Lexicon
+from nous.learning.guard.tokens import Shape, Token
+
+Found = tuple[str, int]
+"""A quantity in its one spelling, and how many tokens it took."""
+
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_SIGNS = {"$": "dollar", "€": "euro", "£": "pound"}
+_ALSO_WORDS = frozenset({"may", "march", "mar", "sun", "sat", "wed"})
+
+
+def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
+    """The quantity that *tokens* begin with, the longest there is."""
+    if not tokens:
+        return None
+    readers: tuple[Callable[[Sequence[Token], Lexicon], Found | None], ...] = (_date, _time, _ordinal, _number)
+    return next((found for read in readers if (found := read(tokens, lexicon))), None)
+
+
+def _date(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
+    """March 31, 2026 · 31st of March 2026 · March 5 · June 2024 · June · Monday."""
+    first, second, third = _three(tokens)
+    if month := _number_of(first, lexicon.months):
+        if day := _day(second):
+            return _written(_year(third), month, day, length=2)
+        year = _year(second)
+        return None if not year and _is_doubtful(first) else _written(year, month, "", length=1)
+    of = second is not None and second.lower == "of"
+    if (day := _day(first)) and (month := _number_of(third if of else second, lexicon.months)):
+        return _written(_year(tokens[2 + of] if len(tokens) > 2 + of else None), month, day, length=2 + of)
+    if (weekday := _number_of(first, lexicon.weekdays)) and not _is_doubtful(first):
+        return f"weekday {weekday}", 1
+    return None
+
+
+def _written(year: str, month: int, day: str, *, length: int) -> Found:
+    """As in ISO 8601, with nothing where nothing was said."""
+    parts = (year or "-", f"{month:02}", day)
+    return "-".join(part for part in parts if part), length + bool(year)
+
+
+def _number_of(token: Token | None, names: Mapping[str, int]) -> int | None:
+    """The number of a month or weekday. Only with a capital: `may`, `march` and `sat` are words too."""
+    if token is None or not token.text[0].isupper():
+        return None
+    return names.get(token.lower) or names.get(token.lower.removesuffix("s"))
+
+
+def _is_doubtful(token: Token | None) -> bool:
+    """Whether the capital may be that of a sentence."""
+    return token is not None and token.starts and token.lower in _ALSO_WORDS
+
+
+def _day(token: Token | None) -> str:
+    digits = token.lower if token else ""
+    if ordinal := _ORDINAL.fullmatch(digits):
+        digits = ordinal.group(1)
+    return f"{int(digits):02}" if digits.isdecimal() and 1 <= int(digits) <= 31 else ""
+
+
+def _year(token: Token | None) -> str:
+    return token.text if token and _YEAR.fullmatch(token.text) else ""
+
+
+def _time(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
+    """9:15 · 2 PM · noon."""
+    del lexicon
+    first, second, _ = _three(tokens)
+    if first is None:
+        return None
+    if first.lower in ("noon", "midnight"):
+        return ("12:00" if first.lower == "noon" else "00:00"), 1
+    half = second.lower.replace(".", "") if second else ""
+    clock = _CLOCK.fullmatch(first.text)
+    if half in ("am", "pm") and (clock or first.text.isdecimal()):
+        hour, minute = clock.groups() if clock else (first.text, "00")
+        return f"{int(hour) % 12 + 12 * (half == 'pm'):02}:{minute}", 2
+    return (f"{int(clock.group(1)):02}:{clock.group(2)}", 1) if clock else None
+
+
+def _ordinal(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
+    word = lexicon.ordinals.get(tokens[0].lower)
+    if word:
+        return word, 1
+    return (tokens[0].lower, 1) if _ORDINAL.fullmatch(tokens[0].lower) else None
+
+
+def _number(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
+    """Digits or words, then what multiplies them, then a unit. Digits stay as written: 3.1 and 3.10 may be versions."""
+    start = _digits(tokens[0]) or _spelled(tokens, lexicon)
+    if start is None:
+        return None
+    value, unit, length = start
+    while length < len(tokens) and (factor := lexicon.multipliers.get(tokens[length].lower)):
+        value, length = _times(value, factor), length + 1
+    if not unit and length < len(tokens):
+        unit = lexicon.units.get(tokens[length].lower, "")
+        length += bool(unit)
+    return f"{value} {unit}".strip(), length
+
+
+def _digits(token: Token) -> tuple[str, str, int] | None:
+    if token.shape is not Shape.NUMBER:
+        return None
+    text = token.text.replace(",", "").removeprefix("+")
+    sign = next((sign for sign in _SIGNS if sign in text), "")
+    return text.replace(sign, "") if sign else text, _SIGNS.get(sign, ""), 1
+
+
+def _spelled(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] | None:
+    """Three, or twenty-five, as its tokens stand: twenty, five."""
+    tens = lexicon.numbers.get(tokens[0].lower)
+    if tens is None:
+        return None
+    ones = lexicon.numbers.get(tokens[1].lower, 0) if len(tokens) > 1 and tens >= 20 else 0
+    return (str(tens + ones), "", 2) if 1 <= ones <= 9 else (str(tens), "", 1)
+
+
+def _times(value: str, factor: int) -> str:
+    if value.count(".") > 1:
+        return f"{value} * {factor}"
+    product = Decimal(value) * factor
+    return f"{product:f}".rstrip("0").rstrip(".") if product % 1 else str(int(product))
+
+
+def _three(tokens: Sequence[Token]) -> tuple[Token | None, Token | None, Token | None]:
+    first, second, third, *_ = (*tokens[:3], None, None, None)
+    return first, second, third

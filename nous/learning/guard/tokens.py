@@ -1,0 +1,99 @@
+"""A text as tokens: the first step of reading it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from nous.learning.normalise import plain
+
+
+class Shape(Enum):
+    """What a token looks like. `SYMBOL` is what means its letters and no more: a path, a flag, a ticket."""
+
+    WORD = auto()
+    NUMBER = auto()
+    SYMBOL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a text. `starts` and `ends` say whether a sentence or clause does so with it."""
+
+    text: str
+    shape: Shape
+    starts: bool = False
+    ends: bool = False
+
+    @property
+    def lower(self) -> str:
+        return self.text.casefold()
+
+
+_ARROWS = re.compile(r"\s*(?:-+>|=>|→|⟶|⇒)\s*")
+_DASHES = re.compile(r"\s+-{1,3}\s+")
+_OPENING = "([{'"
+_CLOSING = ")]}'.,;:!?…"
+_BREAKING = ")].,;:!?…|"
+_NEGATED = re.compile(r"n't$", re.IGNORECASE)
+_SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
+_CLITICS = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGITS = r"[-+]?[$€£]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)*"
+_NUMBER = re.compile(_DIGITS)
+_GLUED = re.compile(rf"({_DIGITS})-?(?!(?:st|nd|rd|th)$)([^\W\d_]+|%)")
+_VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
+
+
+def tokens(text: str) -> tuple[Token, ...]:
+    """Cut *text* into words, numbers and symbols; quotes vanish, contractions and hyphens open up."""
+    return tuple(_tokens(plain(text)))
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    starts = True
+    for chunk in _DASHES.sub(" | ", _ARROWS.sub(" to ", text)).split():
+        core = chunk.lstrip(_OPENING).replace("()", "")
+        core = core.rstrip(_CLOSING) if _closed(core) else core
+        ends = chunk.endswith(tuple(_BREAKING))
+        pieces = tuple(_pieces(core))
+        for number, piece in enumerate(pieces, start=1):
+            yield Token(piece, _shape(piece), starts and number == 1, ends and number == len(pieces))
+        starts = chunk.endswith((".", ":", "!", "?", "|")) or (starts and not pieces)
+
+
+def _closed(core: str) -> bool:
+    """Whether the brackets at the end belong to the sentence, not to a symbol like `commit[:7]`."""
+    return not core.endswith(("]", "}")) or core.count("[") + core.count("{") == 0
+
+
+def _pieces(core: str) -> Iterator[str]:
+    if core in ("", "|"):
+        return
+    if _NEGATED.search(core):
+        stump = _NEGATED.sub("", core)
+        yield from (_SHORT.get(stump.casefold(), stump), "not")
+        return
+    stump, apostrophe, clitic = core.rpartition("'")
+    if apostrophe and (meaning := _CLITICS.get(f"'{clitic.casefold()}")):
+        yield from (stump, meaning)
+        return
+    core = re.sub(r"'s$|(?<=s)'$", "", core, flags=re.IGNORECASE)
+    yield from ("and",) if core == "&" else _opened(core)
+
+
+def _opened(core: str) -> Iterator[str]:
+    """The parts of a hyphenated word, and the number and unit of `30s` or `384-dimensional`; all else as it is."""
+    parts = core.split("-")
+    if len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
+        yield from parts
+    elif glued := _GLUED.fullmatch(core):
+        yield from glued.groups()
+    else:
+        yield _VERSION.sub("", core.removeprefix("#")) if core != "#" else core
+
+
+def _shape(piece: str) -> Shape:
+    if _NUMBER.fullmatch(piece):
+        return Shape.NUMBER
+    return Shape.WORD if _WORD.fullmatch(piece) else Shape.SYMBOL
