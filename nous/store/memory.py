@@ -1,6 +1,6 @@
 """The store in memory: for tests, and for trying things out. It promises what the one in Redis does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from uuid import UUID
@@ -35,8 +35,8 @@ class _Log:
         self.entries.extend(added.entries)
         self.vectors.update(added.vectors)
 
-    def pick(self, places: Sequence[Place]) -> Mapping[Place, bytes]:
-        return {place: self.vectors[place] for place in places}
+    def pick(self, places: Sequence[Place]) -> Sequence[bytes]:
+        return [self.vectors[place] for place in places]
 
 
 class MemoryStore:

@@ -3,7 +3,7 @@
 Reading takes one round trip when nothing was appended, or nothing with a vector, and two otherwise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import redis
@@ -59,8 +59,8 @@ class RedisFactLog:
             raise Misconfigured(f"the fact log of {scope} is damaged: its rows do not lead to its version {version}")
         return version, entries
 
-    def _vectors(self, scope: Scope, places: Sequence[Place], version: LogVersion) -> Mapping[Place, bytes]:
-        found: dict[Place, bytes] = {}
+    def _vectors(self, scope: Scope, places: Sequence[Place], version: LogVersion) -> Sequence[bytes]:
+        found: list[bytes] = []
         batch = list(runs(places))
         with translated(), self._client.pipeline(transaction=True) as pipe:
             pipe.lindex(self._keys.fact_rows(scope), version.n - 1)
@@ -72,7 +72,8 @@ class RedisFactLog:
         if not last_row or LogEntry.decode(last_row).chain != version.chain:
             raise Retryable(f"the fact log of {scope} was rewritten while it was read")
         for run, raw in zip(batch, stored, strict=True):
-            found |= {place: raw[i * place.size : (i + 1) * place.size] for i, place in enumerate(run)}
+            size = run[0].size
+            found.extend(raw[i * size : (i + 1) * size] for i in range(len(run)))
         return found
 
 

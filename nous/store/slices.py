@@ -1,6 +1,6 @@
 """Entries of a fact log as a reader wants them: rows, and the vectors that belong to them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -18,9 +18,9 @@ def slice_of(
     version: LogVersion,
     *,
     complete: bool,
-    fetch: Callable[[Sequence[Place]], Mapping[Place, bytes]],
+    fetch: Callable[[Sequence[Place]], Sequence[bytes]],
 ) -> LogSlice:
-    """Decode *entries*, which end at *version*, with the vectors that *fetch* finds.
+    """Decode *entries*, which end at *version*, with the vectors that *fetch* finds in their places.
 
     Raises:
         Misconfigured: an entry or a vector is not what a log of this release holds.
@@ -30,8 +30,8 @@ def slice_of(
     for row, entry in zip(rows, entries, strict=True):
         if isinstance(row, Learned) and row.embedded_by is not None and entry.slot is not None:
             places[row.fact.id] = Place(row.embedded_by, entry.slot)
-    found = fetch(tuple(places.values())) if places else {}
-    vectors = {fact_id: _vector(found[place], place) for fact_id, place in places.items()}
+    found = fetch(tuple(places.values())) if places else ()
+    vectors = {fact_id: _vector(raw, place) for (fact_id, place), raw in zip(places.items(), found, strict=True)}
     return LogSlice(version=version, rows=rows, vectors=vectors, complete=complete)
 
 

@@ -96,6 +96,14 @@ def episode(session: str = "s1", *, version: str = "v1", scope: Scope = HOME, en
     )
 
 
+def test_episodes_that_ended_together_have_an_order_too(world: World) -> None:
+    together = [episode(f"s{number}") for number in range(5)]
+    for each in together:
+        world.write(SaveEpisode(episode=each))
+
+    assert list(world.episodes.recent(HOME)) == sorted(together, key=lambda each: str(each.id), reverse=True)
+
+
 def sessions(episodes: Sequence[Episode]) -> list[str]:
     return [each.session_id for each in episodes]
 

@@ -90,11 +90,15 @@ def test_rows_of_a_commit_that_broke_off_are_not_seen_and_give_way(
     assert facts.read(HERE).rows == (learned("a"), learned("b"))
 
 
-def test_rows_that_do_not_lead_to_the_version_are_damage(client: InterruptedRedis, facts: RedisFactLog) -> None:
+@pytest.mark.parametrize("damage", [["RPOP"], ["LSET", "-1", b"chain linked - {}"], ["LSET", "-1", b"junk"], ["DEL"]])
+def test_rows_that_do_not_lead_to_the_version_are_damage(
+    client: InterruptedRedis, facts: RedisFactLog, damage: list[str]
+) -> None:
     append(client, "a", "b")
-    client.rpop(KEYS.fact_rows(HERE))
+    command, *arguments = damage
+    client.execute_command(command, KEYS.fact_rows(HERE), *arguments)
 
-    with pytest.raises(Misconfigured, match="tenant:1/agent %/project is damaged"):
+    with pytest.raises(Misconfigured, match=r"tenant:1/agent %/project is damaged|not one of its rows"):
         facts.read(HERE)
 
 
