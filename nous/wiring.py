@@ -41,8 +41,9 @@ from nous.store.keys import StoreKeys
 from nous.store.plans import plan_for
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
+from nous.store.redis_uploads import RedisUploads
 from nous.store.transcripts import StoredTranscripts
-from nous.store.uploads import RedisUploads, Uploads
+from nous.store.uploads import Uploads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,8 @@ An upload has no TTL: it waits as long as its event does, and goes with the comm
 import gzip
 import zlib
 from hashlib import sha256
-from typing import Protocol, cast
+from typing import Protocol
 
-import redis
-
-from nous.bus.redis_errors import translated
 from nous.errors import BadInput
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
@@ -27,21 +24,6 @@ class Uploads(Protocol):
     def put(self, key: str, packed: bytes) -> None: ...
 
     def fetch(self, key: str) -> bytes | None: ...
-
-
-class RedisUploads:
-    """Uploads as strings in Redis. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-
-    def put(self, key: str, packed: bytes) -> None:
-        with translated():
-            self._client.set(key, packed)
-
-    def fetch(self, key: str) -> bytes | None:
-        with translated():
-            return cast("bytes | None", self._client.get(key))
 
 
 def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:

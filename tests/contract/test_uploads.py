@@ -15,7 +15,8 @@ from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.plans import plan_for
-from nous.store.uploads import RedisUploads, Uploads, key_of, unpacked, upload
+from nous.store.redis_uploads import RedisUploads
+from nous.store.uploads import Uploads, key_of, unpacked, upload
 
 KEYS = StoreKeys("t")
 

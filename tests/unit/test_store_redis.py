@@ -25,7 +25,8 @@ from nous.store.keys import StoreKeys
 from nous.store.plans import plan_for
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
-from nous.store.uploads import RedisUploads, upload
+from nous.store.redis_uploads import RedisUploads
+from nous.store.uploads import upload
 
 KEYS = StoreKeys()
 HERE = Scope("tenant:1", "agent %", "project")
