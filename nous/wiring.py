@@ -75,8 +75,10 @@ class World:
         return tuple(self.subscription(name) for name in self.workers)
 
 
-def build(settings: Settings) -> World:
+def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     """Connect to the server that *settings* name, starting an embedded one if need be, and build the world on it.
+
+    *also* are workers beside those that are found in the package `workers`.
 
     Raises:
         Misconfigured: the server, its configuration or the settings do not do.
@@ -84,7 +86,7 @@ def build(settings: Settings) -> World:
     """
     client, rq_client = connect(settings), connect_rq(settings)
     refuse_unsafe(client, allow=settings.allow_unsafe_redis)
-    found = discover()
+    found = discover() | {worker.name: worker for worker in also}
     bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
     bus = RedisBus(
         client,

@@ -1,0 +1,186 @@
+"""Jobs that wait for 0.2 s, as a call to a model does: 200 in flight in one process, and RQ's own pool of 50 beside.
+
+Prints jobs a second, memory (PSS: shared pages divided among processes), and what a job costs besides its waiting.
+
+    python tests/benchmarks/jobs_in_flight.py
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from nous import log
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.effects import Effects
+from nous.episode import Outcome, Summary
+from nous.events import EpisodeSummarized, Event, SessionEnded
+from nous.kit import Kit, Worker
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import Settings, WorkerSettings
+from nous.wiring import World, build, fleet
+
+WAIT = 0.2
+IN_FLIGHT = 200
+FORKS = 50
+OURS = 4000
+THEIRS = 1500
+TRICKLE = 200
+_SUMMARY = Summary(
+    title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
+)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one way of running jobs achieved."""
+
+    jobs_per_second: float
+    pss_mb: float
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="nous-") as name:
+        directory = Path(name)
+        try:
+            ours, overhead = _pool(directory)
+            theirs = _fork_pool(directory)
+        finally:
+            embedded.stop(directory)
+    print(f"{'':24}{'jobs/s':>10}{'PSS MB':>10}")
+    print(f"{f'pool, {IN_FLIGHT} threads':24}{ours.jobs_per_second:>10.0f}{ours.pss_mb:>10.0f}")
+    print(f"{f'rq worker-pool -n {FORKS}':24}{theirs.jobs_per_second:>10.0f}{theirs.pss_mb:>10.0f}")
+    print(f"{'ratio':24}{ours.jobs_per_second / theirs.jobs_per_second:>10.1f}{ours.pss_mb / theirs.pss_mb:>10.2f}")
+    print(f"publish to commit, besides the {WAIT:g} s: p50 {statistics.median(overhead) * 1000:.0f} ms")
+
+
+def _pool(directory: Path) -> tuple[Figures, list[float]]:
+    """Ours, in this process, with dispatcher and sweeper beside the pool."""
+    settings = WorkerSettings(concurrency=IN_FLIGHT, queue_ahead=2 * IN_FLIGHT)
+    sleeper = Worker("sleeper", SessionEnded, _sleeper)
+    world = build(Settings(data_dir=directory, embedder="hashed", worker=settings), also=[sleeper])
+    log.configure("error")
+    crew = fleet(world, ["sleeper"], open_quarantine=lambda _: None)
+    world.bus.publish(*(_ended() for _ in range(OURS)))
+    crew.start()
+    figures = _measured(lambda: _done(world), OURS, lambda: _pss(os.getpid()))
+    for _ in range(TRICKLE):
+        world.bus.publish(_ended())
+        time.sleep(0.02)
+    while _done(world) < OURS + TRICKLE:
+        time.sleep(0.05)
+    overhead = list(_overhead(world))
+    crew.stop()
+    crew.wait()
+    return figures, overhead
+
+
+def _fork_pool(directory: Path) -> Figures:
+    """RQ's own, on the same server."""
+    world = build(Settings(data_dir=directory, embedder="hashed"))
+    queue = Queue("baseline", connection=world.rq_client, serializer=JSONSerializer)
+    url = embedded.ensure(directory)
+    command = ["rq", "worker-pool", "-n", str(FORKS), "-q", "-S", "json", "-u", url, "baseline"]
+    with subprocess.Popen([str(Path(sys.executable).parent / command[0]), *command[1:]]) as pool:
+        key = f"rq:workers:{queue.name}"
+        while world.client.scard(key) < FORKS:
+            time.sleep(0.2)
+        queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
+        figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
+        pool.terminate()
+        pool.wait()
+    return figures
+
+
+def _measured(done: Callable[[], int], jobs: int, memory: Callable[[], float]) -> Figures:
+    """The rate between the first tenth and the end, when everything is in flight, and the memory in between."""
+    while done() < jobs / 10:
+        time.sleep(0.02)
+    began, first, peak = time.perf_counter(), done(), 0.0
+    while (now := done()) < jobs:
+        if now < jobs * 0.8:
+            peak = max(peak, memory())
+        time.sleep(0.1)
+    return Figures((jobs - first) / (time.perf_counter() - began), peak)
+
+
+def _sleeper(kit: Kit) -> Callable[[Event], Effects]:
+    def handle(event: Event) -> Effects:
+        time.sleep(WAIT)
+        follow = EpisodeSummarized.after(
+            event, by="sleeper", at=kit.clock(), episode_id=event.id, version="-", summary=_SUMMARY
+        )
+        return Effects(events=(follow,))
+
+    return handle
+
+
+def _ended() -> SessionEnded:
+    event_id = uuid4()
+    return SessionEnded(
+        id=event_id,
+        time=datetime.now(UTC),
+        source="benchmark",
+        scope=Scope(),
+        agent_id="a",
+        session_id=str(event_id),
+        trace_id=event_id,
+        transcript="User: hi",
+    )
+
+
+def _done(world: World) -> int:
+    return world.ledger.account(world.subscription("sleeper")).done
+
+
+def _overhead(world: World) -> Iterator[float]:
+    """Seconds from a publication to the commit of what follows from it, by the times of the server."""
+    keys = BusKeys(world.settings.prefix)
+    client: Any = world.client
+    streams = (keys.stream(kind.type, Lane.LIVE) for kind in (SessionEnded, EpisodeSummarized))
+    published, committed = ({_session(raw): _seconds(entry) for entry, raw in client.xrange(s)} for s in streams)
+    for session in list(published)[-TRICKLE:]:
+        yield committed[session] - published[session] - WAIT
+
+
+def _session(fields: dict[bytes, bytes]) -> bytes:
+    return fields[b"event"].partition(b'"subject":"')[2].partition(b'"')[0]
+
+
+def _seconds(entry: bytes) -> float:
+    return int(entry.partition(b"-")[0]) / 1000
+
+
+def _pss(pid: int) -> float:
+    """Megabytes; 0 when the process has gone."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    return int(rollup.partition("\nPss:")[2].split()[0]) / 1024
+
+
+def _tree(root: int) -> list[int]:
+    """*root* and everything below it."""
+    found = [root]
+    for pid in found:
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += [int(child) for child in task.read_text().split()]
+    return found
+
+
+if __name__ == "__main__":
+    main()

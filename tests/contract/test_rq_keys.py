@@ -1,0 +1,209 @@
+"""What nous relies on in RQ: its key names, that a submission can be repeated, and that foreign jobs are refused."""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+from uuid import UUID
+
+import pytest
+import redis
+from rq.exceptions import NoSuchJobError
+from rq.job import JobStatus
+from rq.registry import StartedJobRegistry
+from rq.worker import SimpleWorker
+
+from nous.bus.base import Lane, Subscription, Ticket
+from nous.events import SessionEnded
+from nous.jobs.base import Line, Order
+from nous.jobs.rq.census import queues_of, workers_seen
+from nous.jobs.rq.job import FUNCTION, AllowListedJob
+from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.queue import RqJobs, queue_named
+
+ORDER = Order(
+    ticket=Ticket(Subscription("toy", SessionEnded), Lane.LIVE, "1-1"),
+    event_id=UUID(int=7),
+    session_id="s1",
+    attempt=1,
+    line=Line.LIVE,
+)
+
+
+@pytest.fixture
+def jobs(redis_client: redis.Redis) -> RqJobs:
+    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
+
+
+def fetched(client: redis.Redis, order: Order = ORDER) -> AllowListedJob:
+    job = AllowListedJob.fetch(order.id, connection=client, serializer=queue_named("toy", client).serializer)
+    assert isinstance(job, AllowListedJob)
+    return job
+
+
+def run_stock_worker(client: redis.Redis, runner: Callable[..., str] | None = None) -> None:
+    class Bound(AllowListedJob):
+        pass
+
+    Bound.runner = staticmethod(runner) if runner else None
+    SimpleWorker([queue_named("toy", client)], connection=client, job_class=Bound, serializer="json").work(burst=True)
+
+
+def test_queues_and_registries_have_the_names_that_are_counted(redis_client: redis.Redis) -> None:
+    queue = queue_named("toy", redis_client)
+
+    assert queue.key == "rq:queue:toy"
+    assert queue.intermediate_queue_key == "rq:queue:toy:intermediate"
+    assert StartedJobRegistry(queue=queue).key == "rq:wip:toy"
+    assert AllowListedJob.key_for("x") == "rq:job:x"
+
+
+def test_an_attempt_is_queued_once_however_often_it_is_submitted(jobs: RqJobs) -> None:
+    assert [jobs.submit(ORDER) for _ in range(3)] == [True, False, False]
+
+    assert jobs.backlog("toy", Line.LIVE) == 1
+    assert jobs.is_waiting(ORDER)
+
+
+def test_a_job_says_what_it_is_about_and_holds_no_content(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(ORDER)
+
+    job = fetched(redis_client)
+
+    assert job.description == "session_ended of session s1"
+    assert (job.func_name, tuple(job.args)) == (FUNCTION, ("toy", "live", "1-1", 1))
+    assert job.retries_left is None
+
+
+def test_a_job_that_was_taken_does_not_wait(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(ORDER)
+    queue = queue_named("toy", redis_client)
+
+    # What a worker does first, and what is left when it dies then.
+    redis_client.lmove(queue.key, queue.intermediate_queue_key)
+
+    assert not jobs.is_waiting(ORDER)
+
+
+def test_a_stock_worker_runs_the_attempt(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(ORDER)
+
+    run_stock_worker(redis_client, lambda *words: f"ran {words}")
+
+    assert fetched(redis_client).return_value() == "ran ('toy', 'live', '1-1', 1)"
+
+
+@pytest.mark.parametrize("function", ["os.system", "subprocess.check_output", "nous.job._world"])
+def test_a_job_that_names_a_foreign_function_is_refused(
+    redis_client: redis.Redis, function: str, tmp_path: Any
+) -> None:
+    proof = tmp_path / "proof"
+    job = queue_named("toy", redis_client).enqueue(function, f"touch {proof}")
+
+    run_stock_worker(redis_client)
+
+    assert job.get_status() == JobStatus.FAILED
+    result = job.latest_result()
+    assert result is not None
+    assert "only nous.job.perform is run" in str(result.exc_string)
+    assert not proof.exists()
+
+
+def test_a_callback_that_somebody_put_into_a_job_is_not_called(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(ORDER)
+    redis_client.hset(AllowListedJob.key_for(ORDER.id), "success_callback_name", "os.mkdir")
+
+    run_stock_worker(redis_client, lambda *_: "done")
+
+    job = fetched(redis_client)
+    assert job.get_status() == JobStatus.FINISHED
+    assert job.success_callback is None
+
+
+def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
+    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any
+) -> None:
+    begun: list[str] = []
+    go_on: list[bool] = []
+
+    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
+        begun.append(f"{worker} {lane} {entry} {attempt}")
+        wait_until(lambda: go_on, "the test to go on")
+        return "done"
+
+    orders = [_order(number) for number in range(8)]
+    for order in orders:
+        jobs.submit(order)
+    pool = _pool(redis_client, runner, concurrency=8)
+    thread = Thread(target=pool.run)
+    thread.start()
+    try:
+        wait_until(lambda: len(begun) == 8, "eight jobs to begin")
+        [seen] = workers_seen(redis_client)
+        [live, *_] = queues_of("toy", redis_client)
+        assert (seen.name, seen.state) == ("pool", "busy")
+        assert (live.queued, live.started) == (0, 8)
+    finally:
+        go_on.append(True)
+        pool.stop()
+        thread.join()
+
+    assert [fetched(redis_client, order).get_status() for order in orders] == [JobStatus.FINISHED] * 8
+    assert redis_client.llen("rq:queue:toy:intermediate") == 0
+    assert workers_seen(redis_client) == []
+
+
+def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
+        pool.stop()
+        return f"{worker} {lane} {entry} {attempt}"
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(_order(1))
+    jobs.submit(_order(2))
+
+    pool.run()
+
+    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FINISHED
+    assert jobs.is_waiting(_order(2))
+
+
+def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    def runner(*_: Any) -> str:
+        pool.stop()
+        raise ValueError("oops")
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(ORDER)
+
+    pool.run()
+
+    assert fetched(redis_client).get_status() == JobStatus.FAILED
+    assert jobs.backlog("toy", Line.LIVE) == 0
+
+
+def test_losing_every_key_of_rq_makes_room_for_a_new_submission(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(ORDER)
+    redis_client.delete(*redis_client.scan_iter("rq:*"))
+
+    assert not jobs.is_waiting(ORDER)
+    with pytest.raises(NoSuchJobError):
+        fetched(redis_client)
+    assert jobs.submit(ORDER)
+
+
+def _order(number: int) -> Order:
+    return Order(
+        ticket=Ticket(ORDER.ticket.subscription, Lane.LIVE, f"{number}-1"),
+        event_id=UUID(int=100 + number),
+        session_id=f"s{number}",
+        attempt=1,
+        line=Line.LIVE,
+    )
+
+
+def _pool(client: redis.Redis, runner: Any, *, concurrency: int) -> PoolWorker:
+    return PoolWorker(
+        [queue_named("toy", client)], name="pool", connection=client, runner=runner, concurrency=concurrency
+    )
