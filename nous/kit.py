@@ -8,6 +8,7 @@ from typing import Protocol
 from nous.effects import Effects
 from nous.embed.base import Embedder
 from nous.events import Event
+from nous.learning.memory import FactMemory
 from nous.learning.policy import Policy
 from nous.store.base import Episodes, FactLog, Transcripts
 
@@ -23,6 +24,7 @@ class Kit:
     clock: Callable[[], datetime]
     excerpt_budget: int = 8000
     policy: Policy = field(default_factory=Policy)
+    memory: FactMemory = field(default_factory=FactMemory)
 
 
 class Handler(Protocol):

@@ -1,7 +1,11 @@
 """How near is near enough."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
+
+CALIBRATED = frozenset({"all-MiniLM-L6-v2-int8"})
+"""The embedders for which the default of `Policy.one_sided` was measured."""
 
 
 class Dedup(StrEnum):
@@ -27,3 +31,7 @@ class Policy:
     near: float = 0.80
     one_sided: float | None = 0.93
     cap: int = 50
+
+    def for_embedder(self, embedder_id: str) -> Self:
+        """The same policy, less the calibrated threshold if it was calibrated for another embedder."""
+        return self if embedder_id in CALIBRATED else replace(self, one_sided=None)

@@ -1,0 +1,133 @@
+"""Is this new? The cosine proposes whom to compare with, the guard disposes.
+
+A verdict is reached in this order: equal texts are known. Of the known facts near by, one that says the same in other
+words makes the candidate known; so does one that says the same and more. One that says the same and less is superseded.
+If all near ones differ in something that matters, the candidate is kept and linked to the nearest with the reason. What
+is near nothing is new.
+
+Two facts that differ in a number, a negation or a value are always kept both, linked: whether the newer corrects the
+older or speaks of something else cannot be told from the texts alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+from uuid import UUID
+
+from nous.learning.guard.compare import Comparison, compare
+from nous.learning.guard.lexicon import english
+from nous.learning.policy import Dedup, Policy
+from nous.learning.statement import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A current fact near the candidate, and the cosine of the two."""
+
+    fact_id: UUID
+    statement: Statement
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class New:
+    """Nothing known is like it."""
+
+    name: ClassVar[str] = "new"
+    reason: str = "nothing known is near"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """*fact_id* says it already. `similarity` is None where the texts are equal and no vector was asked."""
+
+    name: ClassVar[str] = "known"
+    fact_id: UUID
+    reason: str
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Richer:
+    """It says what *fact_id* says, and more."""
+
+    name: ClassVar[str] = "richer"
+    fact_id: UUID
+    reason: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """It is close to *fact_id*, yet not the same; the reason says what differs."""
+
+    name: ClassVar[str] = "linked"
+    fact_id: UUID
+    reason: str
+    similarity: float
+
+
+Verdict = New | Known | Richer | Linked
+
+
+def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
+    """Judge *statement* against the current facts near it, which come nearest first."""
+    equal = next((near for near in neighbours if near.statement.form == statement.form), None)
+    if equal:
+        return Known(fact_id=equal.fact_id, reason="the same text", similarity=equal.similarity)
+    match policy.dedup:
+        case Dedup.EXACT:
+            return New()
+        case Dedup.COSINE:
+            return _by_cosine(neighbours, policy)
+        case Dedup.GUARDED:
+            return _guarded(statement, neighbours, policy)
+
+
+def floor(policy: Policy) -> float:
+    """The cosine below which a neighbour cannot matter to `judge`."""
+    return policy.near if policy.dedup is Dedup.GUARDED else policy.threshold
+
+
+def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
+    nearest = neighbours[0] if neighbours else None
+    if nearest is None or nearest.similarity <= policy.threshold:
+        return New()
+    return Known(fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity)
+
+
+def _guarded(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
+    near = [neighbour for neighbour in neighbours if neighbour.similarity >= policy.near]
+    merges = sorted(_merges(statement, near, policy), key=lambda ranked: ranked[0])
+    if merges:
+        return merges[0][1]
+    return _linked(statement, near[0]) if near else New()
+
+
+def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[tuple[int, Known | Richer]]:
+    """Every verdict that stores no second fact beside a neighbour, with its rank: 0 is best."""
+    for other in near:
+        if other.statement.reading.quantities != statement.reading.quantities:
+            continue  # what most neighbours differ in, where facts are many and alike
+        found = compare(statement.reading, other.statement.reading, english())
+        if found.objection:
+            continue
+        if not found.only_left and not found.only_right:
+            yield 0, Known(fact_id=other.fact_id, reason="the same in other words", similarity=other.similarity)
+        elif policy.one_sided is not None and other.similarity >= policy.one_sided:
+            yield _one_sided(other, found)
+
+
+def _one_sided(other: Neighbour, found: Comparison) -> tuple[int, Known | Richer]:
+    more = " ".join(found.only_left or found.only_right)
+    if found.only_left:
+        reason = f"the same, and it adds: {more}"
+        return 2, Richer(fact_id=other.fact_id, reason=reason, similarity=other.similarity)
+    return 1, Known(fact_id=other.fact_id, reason=f"already known with: {more}", similarity=other.similarity)
+
+
+def _linked(statement: Statement, nearest: Neighbour) -> Linked:
+    found = compare(statement.reading, nearest.statement.reading, english())
+    more = " ".join((*found.only_left, *found.only_right))
+    reason = found.objection or f"only one says {more}, and they are not near enough to be the same"
+    return Linked(fact_id=nearest.fact_id, reason=reason, similarity=nearest.similarity)
