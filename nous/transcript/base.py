@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Protocol
 
-from nous.transcript.model import Entry, Header
+from nous.transcript.model import Entry, Header, Problem
+
+MOST_PROBLEMS = 100
+"""How many unreadable lines are named one by one; the rest are only counted."""
 
 
 @dataclass(slots=True)
@@ -14,6 +17,23 @@ class Notes:
 
     header: Header = field(default_factory=Header)
     skipped: Counter[str] = field(default_factory=Counter[str])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    def skip(self, reason: str) -> None:
+        """Count something that was passed over on purpose."""
+        self.skipped[reason] += 1
+
+    def trouble(self, reason: str, line: int) -> None:
+        """Count something that could not be read, and name its line."""
+        self.skipped[reason] += 1
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(line, reason))
+
+    def learn(self, **said: str | int | None) -> None:
+        """Add to the header what is not known yet."""
+        new = {name: value for name, value in said.items() if value and getattr(self.header, name) is None}
+        if new:
+            self.header = replace(self.header, **new)  # pyright: ignore[reportArgumentType] fields are str | int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,27 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What a file says of the session as a whole; None where it does not say."""
+    """What a file says of the session as a whole; None where it does not say.
+
+    `input_tokens` (cached ones included) and `output_tokens` are summed over the answers of the model, each counted
+    once however often the file repeats it.
+    """
 
     session_id: str | None = None
     title: str | None = None
     cwd: str | None = None
     git_branch: str | None = None
     model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line (from 1; 0 if unknown) that could not be read as it stands, and why."""
+
+    line: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +89,8 @@ class Turn:
 class Transcript:
     """A session as it was read: its entries in file order, and what was passed over, counted by reason.
 
-    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file.
+    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file. `problems` are the first lines that
+    could not be read; `skipped` counts them all.
     """
 
     format: str
@@ -84,6 +99,7 @@ class Transcript:
     bytes: int
     header: Header = field(default_factory=Header)
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
+    problems: tuple[Problem, ...] = ()
     source: str = ""
 
     @property

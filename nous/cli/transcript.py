@@ -1,0 +1,49 @@
+"""`nous transcript`: what a session file says."""
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import click
+
+from nous.transcript import group_into_turns, read_transcript
+from nous.transcript.as_json import transcript_as_json
+from nous.transcript.model import Kind
+from nous.transcript.render import render
+
+_COLOURS: Mapping[str, Callable[[str], str]] = {
+    "heading": partial(click.style, bold=True),
+    "faint": partial(click.style, dim=True),
+    Kind.USER: partial(click.style, fg="cyan", bold=True),
+    Kind.TOOL_CALL: partial(click.style, dim=True),
+    Kind.ERROR: partial(click.style, fg="red"),
+    Kind.DECISION: partial(click.style, fg="yellow"),
+    Kind.SUMMARY: partial(click.style, fg="magenta"),
+}
+
+
+@click.command()
+@click.argument("source", metavar="PATH|SESSION")
+@click.option("--format", "name", metavar="F", help="Read it as this format instead of looking what it is.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--summaries", is_flag=True, help="Print each turn as it is searched: words, and one line of calls.")
+@click.option("--base", type=click.Path(path_type=Path), help="Where sessions are looked up by id.")
+def transcript(source: str, name: str | None, base: Path | None, *, as_json: bool, summaries: bool) -> None:
+    """Show a session: its turns, calls, errors and decisions, and what was passed over.
+
+    PATH may be packed with gzip, or - for standard input; SESSION is the id of a session that qbit keeps.
+    """
+    stream = sys.stdin.buffer if source == "-" else source
+    found = read_transcript(stream, format=name, base=base)
+    if as_json:
+        click.echo(transcript_as_json(found))
+    elif summaries:
+        click.echo("\n\n---\n\n".join(turn.text for turn in group_into_turns(found)))
+    else:
+        for line in render(found, paint=_paint):
+            click.echo(line)
+
+
+def _paint(text: str, role: str) -> str:
+    return _COLOURS[role](text) if role in _COLOURS else text

@@ -1,0 +1,64 @@
+"""Turns as text: what was asked, what was answered, what was done, and what was asked next."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tools import extract_tool_summary
+
+BETWEEN = "\n\n"
+BETWEEN_CALLS = " | "
+_LABELS = {Kind.USER: "User", Kind.SUMMARY: "Summary", Kind.ASSISTANT: "Assistant", Kind.DECISION: "Decision"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnText:
+    """A turn in words. It owns all its entries, but what tools answered is not in `text`.
+
+    `text` ends with the prompt of the next turn, which tells how this one was received. A turn that nothing follows yet
+    is provisional: more may be said in it.
+    """
+
+    number: int
+    text: str
+    entries: tuple[Entry, ...]
+    is_provisional: bool
+
+
+def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, ...]:
+    """The turns in which something was answered or done; bookkeeping is not something."""
+    turns = [tuple(owned) for _, owned in groupby(entries, key=lambda entry: entry.turn)]
+    following = [*map(_prompt, turns[1:]), ""]
+    return tuple(
+        TurnText(
+            number=owned[0].turn,
+            text=BETWEEN.join([*blocks, *([f"[User] {asked_next}"] if asked_next else [])]),
+            entries=owned,
+            is_provisional=owned is turns[-1],
+        )
+        for owned, asked_next in zip(turns, following, strict=True)
+        if (blocks := list(_blocks(owned)))
+    )
+
+
+def _blocks(owned: Sequence[Entry]) -> Iterator[str]:
+    """The labelled parts of a turn; none if there is only a prompt."""
+    said = {kind: _texts(owned, kind) for kind in _LABELS}
+    summaries = (extract_tool_summary(entry.tool, entry.tool_input) for entry in owned if entry.kind is Kind.TOOL_CALL)
+    calls = BETWEEN_CALLS.join(filter(None, summaries))
+    if not calls and not any(said[kind] for kind in _LABELS if kind is not Kind.USER):
+        return
+    for kind, label in _LABELS.items():
+        if said[kind]:
+            yield f"[{label}] {said[kind]}"
+    if calls:
+        yield f"[Tools] {calls}"
+
+
+def _prompt(owned: Sequence[Entry]) -> str:
+    return _texts(owned, Kind.USER)
+
+
+def _texts(owned: Sequence[Entry], kind: Kind) -> str:
+    return BETWEEN.join(entry.text for entry in owned if entry.kind is kind)

@@ -1,0 +1,140 @@
+"""Reading a transcript, wherever it is and whatever wrote it."""
+
+import errno
+import io
+import re
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from nous.errors import BadInput, NotFound, Unavailable
+from nous.transcript.base import Notes, Reader
+from nous.transcript.model import Transcript
+from nous.transcript.paths import find_transcript, safe_session_id
+from nous.transcript.sniff import reader_for, reader_named, sample_of
+from nous.transcript.tap import Tap
+from nous.transcript.turns import RESULT_LIMIT, finished
+
+_BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
+
+
+def read_transcript(
+    source: str | Path | BinaryIO,
+    *,
+    format: str | None = None,  # noqa: A002  the option is called --format
+    base: Path | None = None,
+    result_limit: int = RESULT_LIMIT,
+    thinking: bool = False,
+    name: str = "",
+) -> Transcript:
+    """Read *source*: a path (gzip or not), an open binary stream, or the id of a session kept below *base*.
+
+    The format is told from the content unless *format* names it. Of tool output, at most *result_limit* characters are
+    kept. *name* is what `Transcript.source` says of a stream. A blank file gives a transcript without entries.
+
+    Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`), and
+    Unavailable if the disk fails.
+    """
+    if isinstance(source, str | Path):
+        path = _found(source, base)
+        with opened(path) as stream:
+            return _read(stream, format, result_limit=result_limit, thinking=thinking, source=str(path))
+    return _read(source, format, result_limit=result_limit, thinking=thinking, source=name)
+
+
+def parse_transcript(
+    data: bytes | str | Sequence[Mapping[str, Any]],
+    *,
+    format: str | None = None,  # noqa: A002  as in read_transcript
+    source: str = "",
+    result_limit: int = RESULT_LIMIT,
+) -> Transcript:
+    """Read a transcript that is at hand: the content of a file, or a list of messages. Raises as `read_transcript`.
+
+    The digest of a list is that of its compact JSON.
+    """
+    return _read(io.BytesIO(_content(data)), format, result_limit=result_limit, thinking=False, source=source)
+
+
+def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, str):
+        return data.encode(errors="replace")
+    try:
+        return orjson.dumps([dict(message) for message in data])
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"these messages are not JSON: {error}") from error
+
+
+def _read(stream: BinaryIO, name: str | None, *, result_limit: int, thinking: bool, source: str) -> Transcript:
+    tap = Tap.on(stream)
+    reader = reader_named(name) if name else _reader_for(tap)
+    notes = Notes()
+    entries = tuple(finished(reader.read(tap.buffered(), notes), notes, result_limit=result_limit, thinking=thinking))
+    tap.drain()
+    if tap.damage:
+        notes.trouble(tap.damage, 0)
+    return Transcript(
+        format=reader.format,
+        entries=entries,
+        digest=tap.digest,
+        bytes=tap.length,
+        header=notes.header,
+        skipped=dict(notes.skipped),
+        problems=tuple(notes.problems),
+        source=source,
+    )
+
+
+def _reader_for(tap: Tap) -> Reader:
+    """The reader for what *tap* holds; a blank file is a text that says nothing."""
+    sample = sample_of(tap)
+    return reader_named("plain_text") if _BLANK.fullmatch(sample.text) else reader_for(sample)
+
+
+def _found(source: str | Path, base: Path | None) -> Path:
+    """The file that *source* names, or the transcript of the session that it is the id of."""
+    if "\0" in str(source) or not str(source).strip():
+        raise BadInput(f"{str(source)!r} names no transcript")
+    path = Path(source)
+    with _translated(path):
+        if path.exists():
+            return _usable(path)
+        if isinstance(source, Path) or path.name != source:
+            raise NotFound(f"there is no file {path}")
+        kept = find_transcript(safe_session_id(source), base=base)
+    if kept is None:
+        raise NotFound(f"there is no file {source}, nor a transcript of a session of that name")
+    return kept
+
+
+def _usable(path: Path) -> Path:
+    if path.is_dir():
+        raise BadInput(f"{path} is a directory; name a transcript in it")
+    if not (path.is_file() or path.is_fifo()):
+        raise BadInput(f"{path} is a device, not a file")
+    return path
+
+
+@contextmanager
+def opened(path: Path) -> Generator[BinaryIO]:
+    """The file at *path*, whose failures are those of `read_transcript`."""
+    with _translated(path), path.open("rb") as stream:
+        yield stream
+
+
+@contextmanager
+def _translated(path: Path) -> Generator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {path}") from error
+    except PermissionError as error:
+        raise BadInput(f"{path} may not be read by this user: permission denied") from error
+    except OSError as error:
+        kind = Unavailable if error.errno == errno.EIO else BadInput
+        raise kind(f"{path} could not be read: {error.strerror or error}") from error

@@ -1,0 +1,122 @@
+"""Plain text: turns that begin with a label at the start of a line (`User: ...`, `### Assistant`), or none at all.
+
+A file keeps to the style of its first label, so that `Note:` or a quoted `User:` in another style begins no turn.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from nous.transcript.base import Notes, Sample
+from nous.transcript.blocks import Place
+from nous.transcript.legible import is_text
+from nous.transcript.lines import Cursor, Line, lines
+from nous.transcript.model import Entry, Kind
+from nous.transcript.turns import TEXT_LIMIT
+from nous.transcript.words import said_by_user, without_colour
+
+_WHO = {
+    Kind.USER: ("user", "human", "customer", "client"),
+    Kind.ASSISTANT: ("assistant", "ai", "agent", "bot", "model", "claude", "chatgpt", "gpt", "gemini"),
+    Kind.TOOL_RESULT: ("tool", "function", "observation", "tool result"),
+    Kind.SYSTEM: ("system",),
+}
+_KINDS = {label: kind for kind, labels in _WHO.items() for label in labels}
+_NAMES = "|".join(sorted(_KINDS, key=len, reverse=True))
+_LABEL = re.compile(
+    rf"(?P<before>#{{1,6}} +(?:\*\*)?|\*\*|\[)?(?P<name>{_NAMES})(?P<after>:\*\*|\*\*:|\]:?|\*\*|:|(?=\s*$))",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(r"(?:\w*Error|Traceback)\b", re.IGNORECASE)
+_EMPTY = frozenset({"", "None", "null"})
+
+
+class PlainText:
+    """The last resort: anything a person could read is at least one turn."""
+
+    format = "plain_text"
+
+    def sniff(self, sample: Sample) -> float:
+        if sample.records or not is_text(sample.text) or sample.text.startswith("{"):
+            return 0.0
+        labels = [label for line in sample.text.splitlines() if (label := _label(line))]
+        return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
+
+    def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:
+        for turn in _turns(stream, notes):
+            if entry := turn.entry(notes):
+                yield entry
+
+
+READER = PlainText()
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """Who speaks, in which style it was written, and what follows it on its line."""
+
+    kind: Kind
+    style: tuple[str, bool]
+    rest: str
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A turn while it is read."""
+
+    kind: Kind
+    place: Place
+    parts: list[str] = field(default_factory=list[str])
+    length: int = 0
+
+    def add(self, text: str, notes: Notes) -> None:
+        self.length += len(text)
+        if self.length > 2 * TEXT_LIMIT:
+            notes.skip("lines of an endless turn")
+        else:
+            self.parts.append(text)
+
+    def entry(self, notes: Notes) -> Entry | None:
+        text = without_colour("\n".join(self.parts)).strip()
+        if text in _EMPTY:
+            if self.parts and text:
+                notes.skip("empty turn")
+            return None
+        if self.kind is Kind.USER:
+            said = said_by_user(text)
+            return self.place.entry(said.kind, said.text) if said.kind else None
+        failed = self.kind is Kind.TOOL_RESULT and _ERROR.match(text) is not None
+        return self.place.entry(Kind.ERROR if failed else self.kind, text, is_error=failed)
+
+
+def _turns(stream: BinaryIO, notes: Notes) -> Iterator[_Turn]:
+    """The turns of a text. What stands before the first label is the user's if there is no label at all."""
+    style: tuple[str, bool] | None = None
+    turn: _Turn | None = None
+    for line in lines(stream, notes, Cursor()):
+        text = line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n")
+        label = _label(text)
+        if label and style in {None, label.style}:
+            if turn:
+                yield turn
+            style = label.style
+            turn = _Turn(label.kind, _place(line))
+            text = label.rest
+        turn = turn or _Turn(Kind.USER, _place(line))
+        turn.add(text, notes)
+    if turn:
+        yield turn
+
+
+def _label(line: str) -> _Label | None:
+    found = _LABEL.match(line)
+    if not found or not (found["before"] or found["after"]):
+        return None
+    before = (found["before"] or "").strip()
+    style = (before + found["after"], found["name"][0].isupper())
+    return _Label(_KINDS[found["name"].lower()], style, line[found.end() :].strip())
+
+
+def _place(line: Line) -> Place:
+    return Place(f"line-{line.number}", line.number, line.offset)

@@ -1,0 +1,175 @@
+"""The JSON objects of a session file, whichever way they were written down.
+
+One a line, as elements of an array (compact or pretty), one object over many lines, an array with lines after it; and
+all of these damaged: torn, glued, with NULs or bad UTF-8. What cannot be read is counted with its line.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from io import BytesIO
+from itertools import chain
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import orjson
+
+from nous.transcript.base import Notes
+from nous.transcript.json_values import End, beginnings, parse, scan
+from nous.transcript.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines
+
+BROKEN = "broken line"
+TORN = "torn record at the end"
+BAD_UTF8 = "invalid UTF-8"
+_CHUNK = 1 << 20
+_BLANK = b" \t\r\n\0"
+_OPENING = (b"{", b"[")
+
+
+class Record(NamedTuple):
+    """An object, and where it begins."""
+
+    value: dict[str, Any]
+    line: int
+    offset: int
+
+
+def nothing(_: bytes, /) -> str | None:
+    """Passes over no line."""
+    return None
+
+
+def records(stream: BinaryIO, notes: Notes, *, pass_over: Callable[[bytes], str | None] = nothing) -> Iterator[Record]:
+    """Every object in *stream*, in order.
+
+    *pass_over* may look at a line before it is parsed and give the reason why it need not be.
+    """
+    cursor = Cursor()
+    incoming = lines(stream, notes, cursor)
+    first = next((line for line in incoming if line.data.strip(_BLANK)), None)
+    if first is None:
+        return
+    if _spans_lines(first.data):
+        left = yield from _spread(first, stream, notes, cursor)
+        yield from _from_lines(left, notes, nothing)
+    else:
+        incoming = chain((first,), incoming)
+    yield from _from_lines(incoming, notes, pass_over)
+
+
+def _spans_lines(first: bytes) -> bool:
+    """Whether a file that begins with this line holds an array, or an object that is not complete on its line."""
+    start = first.lstrip(_BLANK)
+    if start.startswith(b"["):
+        return True
+    return start.startswith(b"{") and not (found := scan(start)).spans and found.end is End.OUT_OF_DATA
+
+
+def _from_lines(incoming: Iterator[Line], notes: Notes, pass_over: Callable[[bytes], str | None]) -> Iterator[Record]:
+    for line in incoming:
+        if reason := pass_over(line.data):
+            notes.skipped[reason] += 1
+            continue
+        try:
+            value = orjson.loads(line.data)
+        except orjson.JSONDecodeError:
+            yield from _salvaged(line, notes)
+            continue
+        if isinstance(value, dict):
+            yield Record(cast("dict[str, Any]", value), line.number, line.offset)
+        else:
+            yield from _objects(value, line.number, line.offset, notes)
+
+
+def _objects(value: Any, number: int, offset: int, notes: Notes) -> Iterator[Record]:
+    """The object that *value* is, or those that it lists."""
+    if isinstance(value, dict):
+        yield Record(cast("dict[str, Any]", value), number, offset)
+    elif isinstance(value, list):
+        for element in cast("list[Any]", value):
+            yield from _objects(element, number, offset, notes)
+    else:
+        notes.trouble("not an object", number)
+
+
+def _spread(first: Line, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Generator[Record, None, Iterator[Line]]:
+    """Yield the elements of an array, or objects written over lines. Returns the lines of what was not read as such."""
+    data = first.data
+    cursor.line, cursor.offset = first.number, first.offset
+    start = data.find(b"[") + 1 if data.lstrip(_BLANK).startswith(b"[") else 0
+    while True:
+        found = scan(data, start)
+        for begin, end in found.spans:
+            line, offset = cursor.line + data.count(b"\n", 0, begin), cursor.offset + begin
+            yield from _parsed(data[begin:end], line, offset, notes)
+        cursor.pass_over(data[: found.rest])
+        data, start = data[found.rest :], 0
+        more = _more(stream, data) if found.end is End.OUT_OF_DATA else b""
+        if not more:
+            return _after(data, found.end, stream, notes, cursor)
+        data += more
+
+
+def _more(stream: BinaryIO, data: bytes) -> bytes:
+    """Enough that a long value is not scanned too many times; nothing if it is longer than memory can bear."""
+    return b"" if len(data) > LONGEST_LINE else stream.read(max(_CHUNK, len(data)))
+
+
+def _after(data: bytes, end: End, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[Line]:
+    """The lines from the end of an array on, or from the first line after a torn value that begins like an object."""
+    if end is not End.CLOSED:
+        if data.strip(_BLANK + b"],"):
+            notes.trouble(TOO_LONG if len(data) > LONGEST_LINE else TORN, cursor.line)
+        torn = data[: data.find(b"\n{") + 1] if b"\n{" in data else data
+        cursor.pass_over(torn)
+        data = data[len(torn) :]
+    if data and not data.endswith(b"\n"):
+        data += stream.readline(LONGEST_LINE)
+    yield from lines(BytesIO(data), notes, cursor)
+    yield from lines(stream, notes, cursor)
+
+
+def _parsed(data: bytes, line: int, offset: int, notes: Notes) -> Iterator[Record]:
+    try:
+        value = parse(data)
+    except UnicodeDecodeError:
+        notes.trouble(BAD_UTF8, line)
+    except ValueError:
+        notes.trouble(BROKEN, line)
+    else:
+        yield from _objects(value, line, offset, notes)
+
+
+def _salvaged(line: Line, notes: Notes) -> Iterator[Record]:
+    """What can be recovered from a line that is not one JSON value."""
+    data = line.data.replace(b"\0", b"").strip()
+    if not data:
+        if b"\0" in line.data:
+            notes.skip("NUL bytes")
+        return
+    found = scan(data)
+    if data[:1] in _OPENING and found.spans:
+        for begin, end in found.spans:
+            yield from _parsed(data[begin:end], line.number, line.offset + begin, notes)
+        begin = found.rest
+    else:
+        begin = 0
+    if data[begin:].strip(_BLANK + b","):
+        yield from _tail(data[begin:], Line(line.number, line.offset + begin, line.data), notes)
+
+
+def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
+    """The whole object at the end of *data*, if there is one behind the damage, which is reported either way."""
+    notes.trouble(_damage(data, line), line.number)
+    for begin in beginnings(data):
+        try:
+            value = orjson.loads(data[begin:])
+        except orjson.JSONDecodeError:
+            continue
+        yield from _objects(value, line.number, line.offset + begin, notes)
+        return
+
+
+def _damage(data: bytes, line: Line) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return BAD_UTF8
+    return BROKEN if line.data.endswith(b"\n") else TORN

@@ -1,0 +1,69 @@
+"""What the result of a tool call is: output, an error, or a decision of the user."""
+
+import re
+from typing import NamedTuple
+
+from nous.transcript.model import Kind
+from nous.transcript.tools import extract_tool_summary
+from nous.transcript.words import without_colour, without_insertions
+
+QUESTION_TOOLS = frozenset({"AskUserQuestion"})
+PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
+
+_REJECTED = (
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "[Request interrupted by user for tool use]",
+)
+_REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
+_ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
+_AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
+_APPROVED = "User has approved"
+_PLAN = re.compile(r"^## Approved Plan[^\n]*\n+(?:#+ *)?(?P<title>[^\n]+)", re.MULTILINE)
+_FAILED = ("<tool_use_error>",)
+_EXIT_CODE = re.compile(r"Exit code [1-9]")
+_ERROR_TAGS = re.compile(r"</?tool_use_error>")
+
+
+class Call(NamedTuple):
+    """A tool call that waits for its result."""
+
+    tool: str
+    summary: str
+
+
+class Outcome(NamedTuple):
+    """What came of a call, in words."""
+
+    kind: Kind
+    text: str
+
+
+UNKNOWN_CALL = Call("", "a tool call")
+
+
+def call(tool: str, tool_input: dict[str, object]) -> Call:
+    return Call(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
+
+
+def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False) -> Outcome:
+    """Judge the *text* that came back. A rejection is the user's decision, whatever the program calls it."""
+    text = without_insertions(without_colour(text))
+    if is_rejected or (is_error and text.startswith(_REJECTED)):
+        return Outcome(Kind.DECISION, rejection(text, of))
+    if is_error or text.startswith(_FAILED) or _EXIT_CODE.match(text):
+        return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
+    if of.tool in QUESTION_TOOLS or _ANSWERED.match(text):
+        return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
+    if of.tool in PLAN_TOOLS or text.startswith(_APPROVED):
+        plan = _PLAN.search(text)
+        return Outcome(Kind.DECISION, f"Approved the plan: {plan['title'].strip()}" if plan else "Approved the plan")
+    return Outcome(Kind.TOOL_RESULT, text)
+
+
+def rejection(text: str, of: Call) -> str:
+    """The user's no to a call, with the reason if *text* gives one."""
+    what = "the plan" if of.tool in PLAN_TOOLS else of.summary
+    given = _REASON.search(text)
+    reason = given["reason"] if given else "" if text.startswith(_REJECTED) else text
+    return f"Rejected {what}: {reason.strip()}" if reason.strip() else f"Rejected {what}"

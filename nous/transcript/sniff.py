@@ -1,0 +1,95 @@
+"""Telling the format of a session file from its beginning."""
+
+import pkgutil
+from collections import Counter
+from collections.abc import Mapping
+from importlib import import_module
+from io import BytesIO
+from itertools import islice
+from typing import cast
+
+from nous.errors import BadInput, Misconfigured
+from nous.transcript import readers
+from nous.transcript.base import Notes, Reader, Sample
+from nous.transcript.legible import is_text
+from nous.transcript.lines import LONGEST_LINE, TOO_LONG
+from nous.transcript.records import BROKEN, records
+from nous.transcript.tap import Tap
+
+HEAD = 64 * 1024
+"""Bytes that are looked at, unless the first record is longer."""
+
+RECORDS = 50
+"""Records that are looked at."""
+
+_SURE_ENOUGH = 0.2
+_MOST_KEYS = 8
+
+
+class UnknownFormat(BadInput):
+    """No reader recognises what the file holds. The text says what was seen in it."""
+
+
+def known_readers() -> Mapping[str, Reader]:
+    """Every reader by its format: the `READER` of each module in `nous.transcript.readers`."""
+    modules = (import_module(f"{readers.__name__}.{found.name}") for found in pkgutil.iter_modules(readers.__path__))
+    found = (cast("Reader", module.READER) for module in modules if hasattr(module, "READER"))
+    return {reader.format: reader for reader in found}
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of the format *name*, in which `-` and `_` are the same."""
+    known = known_readers()
+    reader = known.get(name.replace("-", "_").lower())
+    if reader is None:
+        raise BadInput(f"there is no format {name!r}; choose one of {', '.join(sorted(known))}")
+    return reader
+
+
+def reader_for(sample: Sample) -> Reader:
+    """The reader that is surest that *sample* is of its format."""
+    known = known_readers()
+    if not known:
+        raise Misconfigured("no readers are installed in nous.transcript.readers")
+    confidence, name = max((reader.sniff(sample), name) for name, reader in known.items())
+    if confidence < _SURE_ENOUGH:
+        raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
+    return known[name]
+
+
+def sample_of(tap: Tap) -> Sample:
+    """The beginning of what *tap* will give."""
+    size = HEAD
+    head = tap.look(size)
+    sample = _sample(head)
+    while not sample.records and head.lstrip()[:1] in (b"{", b"[") and size <= len(head) < LONGEST_LINE:
+        size *= 4
+        head = tap.look(size)
+        sample = _sample(head)
+    return sample
+
+
+def _sample(head: bytes) -> Sample:
+    notes = Notes()
+    found = tuple(islice(records(BytesIO(head), notes), RECORDS))
+    is_json = len(found) >= notes.skipped[BROKEN]
+    return Sample(
+        text=head[:HEAD].decode(errors="replace").removeprefix("\ufeff"),
+        records=tuple(record.value for record in found) if is_json else (),
+        is_json_lines=is_json and len({record.line for record in found}) > 1 and head.lstrip()[:1] == b"{",
+    )
+
+
+def seen_in(sample: Sample) -> str:
+    """What is in a file, in a few words."""
+    if sample.records:
+        keys = Counter(key for record in sample.records for key in record)
+        kinds = sorted({str(record["type"]) for record in sample.records if isinstance(record.get("type"), str)})
+        types = f", of type {', '.join(kinds[:_MOST_KEYS])}" if kinds else ""
+        return f"JSON objects with the keys {', '.join(key for key, _ in keys.most_common(_MOST_KEYS))}{types}"
+    if not is_text(sample.text):
+        begins = sample.text[:8].encode(errors="replace").hex(" ")
+        return f"binary data (it begins {sample.text[:8]!r}, {begins})"
+    if len(sample.text) >= HEAD and "\n" not in sample.text:
+        return f"a {TOO_LONG}, which begins {sample.text[:40]!r}"
+    return f"text that begins {sample.text[:40]!r}"

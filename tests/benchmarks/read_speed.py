@@ -1,0 +1,59 @@
+"""How fast Claude Code sessions are read, beside a bare `orjson.loads` of every line in the same run.
+
+    python tests/benchmarks/read_speed.py [FILE...]
+
+CPU time, best of five rounds. Without files: the sessions in ../shared/data, if they are there.
+"""
+
+import gzip
+import sys
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from time import process_time
+
+import orjson
+
+from nous.transcript import read_transcript
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+ROUNDS = 5
+
+
+def main(paths: Sequence[Path]) -> None:
+    contents = [_content(path) for path in paths]
+    megabytes = sum(map(len, contents)) / 1e6
+    bare = _best(lambda: [_parse(content) for content in contents])
+    read = _best(lambda: [read_transcript(BytesIO(content), format="claude_code") for content in contents])
+    print(f"{len(paths)} files, {megabytes:.1f} MB")
+    print(f"orjson.loads per line  {bare * 1000:8.1f} ms CPU  {megabytes / bare:7.0f} MB/s")
+    print(f"read_transcript        {read * 1000:8.1f} ms CPU  {megabytes / read:7.0f} MB/s  {read / bare:.2f} x")
+
+
+def _content(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def _parse(content: bytes) -> None:
+    for line in content.split(b"\n"):
+        try:
+            orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+
+
+def _best(task: Callable[[], object]) -> float:
+    return min(_timed(task) for _ in range(ROUNDS))
+
+
+def _timed(task: Callable[[], object]) -> float:
+    start = process_time()
+    task()
+    return process_time() - start
+
+
+if __name__ == "__main__":
+    found = [Path(argument) for argument in sys.argv[1:]] or sorted(SHARED.glob("claude_code*/*.jsonl*"))
+    if not found:
+        sys.exit("no sessions to read: name some")
+    main(found)
