@@ -8,9 +8,9 @@ from typing import Protocol
 from nous.effects import Effects
 from nous.embed.base import Embedder
 from nous.events import Event
-from nous.learning.memory import FactMemory
 from nous.learning.policy import Policy
 from nous.store.base import Episodes, FactLog, Transcripts
+from nous.store.knowledge import FactMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from nous.effects import Effects
 from nous.events import EpisodeSummarized, Event, FactConfirmed, FactEvent, FactLearned, FactSuperseded
 from nous.fact import Fact, Source
 from nous.kit import Kit, Worker
+from nous.learner import Learner
 from nous.learning.judge import Known, New
 from nous.learning.learn import Finding, usable
-from nous.learning.learner import Learner
 
 NAME = "fact-extractor"
 

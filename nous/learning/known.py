@@ -46,7 +46,7 @@ class Knowledge:
     """The facts of one scope, and the vectors that one embedder made of them.
 
     Rows are taken in at a cost that depends on their number alone. It is not safe to share between threads; see
-    `nous.learning.memory`. Vectors of another embedder are passed over: they cannot be compared with this one's.
+    `nous.store.knowledge`. Vectors of another embedder are passed over: they cannot be compared with this one's.
     """
 
     def __init__(self, *, embedder_id: str, dim: int, base: Self | None = None) -> None:

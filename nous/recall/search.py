@@ -1,15 +1,22 @@
 """Finding what a scope knows, by meaning and by words."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.embed.base import Embedder
 from nous.episode import Episode
 from nous.learning.known import Knowledge, KnownFact
 from nous.recall.words import word_scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
+"""`Embedder.embed`."""
 
 RANK_CONSTANT = 60
 """How little the first places differ when two rankings are joined.
@@ -45,7 +52,7 @@ class Hit:
 
 
 def search(
-    query: str, *, knowledge: Knowledge, episodes: Sequence[Episode], embedder: Embedder, limit: int = 10
+    query: str, *, knowledge: Knowledge, episodes: Sequence[Episode], embed: Embed, limit: int = 10
 ) -> tuple[Hit, ...]:
     """The *limit* current facts and *episodes* that answer *query* best, best first.
 
@@ -58,15 +65,15 @@ def search(
     hits = (*map(_of_fact, knowledge.current()), *map(_of_episode, episodes))
     words = word_scores(query, [hit.text for hit in hits])
     by_words = {hit.id: score for hit, score in zip(hits, words, strict=True) if score > 0}
-    by_meaning = _by_meaning(query, knowledge, [hit for hit in hits if hit.kind is Remembrance.EPISODE], embedder)
+    by_meaning = _by_meaning(query, knowledge, [hit for hit in hits if hit.kind is Remembrance.EPISODE], embed)
     scores = _fused(by_meaning, by_words)
     found = (replace(hit, score=scores[hit.id]) for hit in hits if hit.id in scores)
     return tuple(sorted(found, key=lambda hit: (-hit.score, hit.id))[:limit])
 
 
-def _by_meaning(query: str, knowledge: Knowledge, episodes: Sequence[Hit], embedder: Embedder) -> dict[UUID, float]:
+def _by_meaning(query: str, knowledge: Knowledge, episodes: Sequence[Hit], embed: Embed) -> dict[UUID, float]:
     """The cosine of every hit that is near the query. Facts have their vectors already."""
-    asked, *others = embedder.embed([query, *(hit.text for hit in episodes)])
+    asked, *others = embed([query, *(hit.text for hit in episodes)])
     near = {fact.fact_id: fact.similarity for fact in knowledge.near(asked, LEAST_COSINE)}
     cosines = {hit.id: float(asked @ vector) for hit, vector in zip(episodes, others, strict=True)}
     return near | {hit_id: cosine for hit_id, cosine in cosines.items() if cosine >= LEAST_COSINE}

@@ -9,10 +9,10 @@ from nous.embed.base import Embedder
 from nous.episode import CandidateFact
 from nous.fact import Source
 from nous.learning.learn import Finding, Occasion, learn
-from nous.learning.memory import FactMemory
 from nous.learning.policy import Policy
 from nous.scope import Scope
 from nous.store.base import FactLog
+from nous.store.knowledge import FactMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
