@@ -1,0 +1,47 @@
+"""nous turns agent sessions into memory: episodes and facts, each once, each traceable to the turn it came from.
+
+import nous
+
+nous.publish("session.jsonl")
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nous.bus.base import Receipt
+
+__all__ = ["publish"]
+
+
+def publish(
+    session: str | Path | Sequence[Mapping[str, Any]],
+    *,
+    session_id: str | None = None,
+    scope: str = "default",
+    agent_id: str = "default",
+    upload: bool = False,
+    durable: bool = False,
+) -> "Sequence[Receipt]":
+    """Hand over a session that has ended; workers turn it into an episode and facts.
+
+    *session* is the path of a transcript in any format that nous reads, the text of one (anything with a line break),
+    or a list of chat messages. A file is referred to, unless *upload* sends what it says along, for workers on other
+    hosts. *durable* waits until the server's disk has the event. Publishing the same session again adds nothing.
+
+    Returns a receipt for each session in the file, usually one.
+
+    Raises:
+        NotFound: there is no such file.
+        BadInput: it cannot be read, or is of no known format.
+        Misconfigured, Unavailable: the settings or the server do not do.
+    """
+    # Imported here so that `import nous` costs a program nothing until it publishes.
+    from nous.producer import default_producer  # noqa: PLC0415
+    from nous.runtime.publish import About  # noqa: PLC0415
+    from nous.scope import Scope  # noqa: PLC0415
+
+    about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id)
+    published = default_producer().publish(session, about, upload=upload, durable=durable)
+    return [each.receipt for each in published]

@@ -54,3 +54,19 @@ class Effects:
     writes: tuple[Write, ...] = ()
     events: tuple[Event, ...] = ()
     skipped: str | None = None
+
+    def __post_init__(self) -> None:
+        """Two writes to one place would each be checked against the same state, and the second would undo the first."""
+        places = [_place(write) for write in self.writes]
+        if len(set(places)) < len(places):
+            raise ValueError("the effects hold two writes to the same place")
+
+
+def _place(write: Write) -> tuple[object, ...]:
+    match write:
+        case SaveEpisode():
+            return "episode", write.episode.scope, write.episode.id
+        case AppendFacts():
+            return "facts", write.scope
+        case ReleaseTranscript():
+            return "transcript", write.dataref

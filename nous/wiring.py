@@ -33,6 +33,7 @@ from nous.runtime.clerk import Clerk
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.fleet import Fleet, Post
 from nous.runtime.leases import LeaseKeeper
+from nous.runtime.publish import Handover
 from nous.runtime.sweep import Sweeper
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect, connect_rq
@@ -43,7 +44,6 @@ from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
 from nous.store.transcripts import StoredTranscripts
-from nous.store.uploads import Uploads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class World:
     dead: DeadLetters
     jobs: Jobs
     kit: Kit
-    uploads: Uploads
+    handover: Handover
     patience: Patience
     leases: LeaseKeeper
     attempts: Attempts
@@ -122,7 +122,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
             failure_ttl=settings.retention.job_failure_ttl,
         ),
         kit=kit,
-        uploads=uploads,
+        handover=Handover(uploads, store_keys, inline_limit=settings.publish.inline_limit, clock=kit.clock),
         patience=patience,
         leases=leases,
         attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),

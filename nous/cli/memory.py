@@ -1,0 +1,123 @@
+"""`nous episodes`, `nous facts` and `nous search`: what is remembered."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from nous.cli.frame import App
+from nous.cli.show import print_json, shortened
+from nous.episode import Episode
+from nous.learning.known import Knowledge, KnownFact
+from nous.recall.search import Hit
+from nous.recall.search import search as find
+from nous.scope import Scope
+from nous.wiring import World, build
+
+_SCOPE = click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.command()
+@_SCOPE
+@click.option("--limit", default=50, show_default=True, help="At most so many, those that ended last.")
+@_JSON
+@click.pass_obj
+def episodes(app: App, *, scope: str, limit: int, as_json: bool) -> None:
+    """List what sessions have left behind: outcome, lessons, and which transcript each was made from."""
+    found = build(app.settings).kit.episodes.recent(Scope.parse(scope), limit)
+    if as_json:
+        print_json([asdict(episode) for episode in found])
+    else:
+        click.echo("\n\n".join("\n".join(episode_lines(episode)) for episode in found) or f"no episodes in {scope}")
+
+
+@click.group(invoke_without_command=True)
+@_SCOPE
+@click.option("--all", "everything", is_flag=True, help="Superseded facts too.")
+@_JSON
+@click.pass_context
+def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) -> None:
+    """List what is known, with the session and turns that each fact came from; `facts learn` adds to it."""
+    if ctx.invoked_subcommand is not None:
+        return
+    app: App = ctx.obj
+    with knowledge_of(build(app.settings), Scope.parse(scope)) as knowledge:
+        known = [each for each in knowledge if everything or each.is_current]
+        if as_json:
+            print_json([_as_object(each) for each in known])
+        else:
+            click.echo("\n".join(line for each in known for line in fact_lines(each)) or f"no facts in {scope}")
+
+
+@click.command()
+@click.argument("query")
+@_SCOPE
+@click.option("--limit", default=10, show_default=True, help="At most so many hits.")
+@_JSON
+@click.pass_obj
+def search(app: App, query: str, *, scope: str, limit: int, as_json: bool) -> None:
+    """Search facts and episodes by meaning and by words."""
+    world = build(app.settings)
+    within = Scope.parse(scope)
+    with knowledge_of(world, within) as knowledge:
+        hits = find(
+            query,
+            knowledge=knowledge,
+            episodes=world.kit.episodes.recent(within, limit=1000),
+            embed=world.kit.embedder.embed,
+            limit=limit,
+        )
+    if as_json:
+        print_json([asdict(hit) for hit in hits])
+    else:
+        click.echo("\n".join(map(_hit_line, hits)) or "nothing was found")
+
+
+@contextmanager
+def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
+    """What a scope knows at this moment."""
+    with world.kit.memory.current(world.kit.facts, scope, world.kit.embedder) as knowledge:
+        yield knowledge
+
+
+def episode_lines(episode: Episode) -> Iterator[str]:
+    """An episode for the eye."""
+    summary = episode.summary
+    yield f"{summary.title}  [{summary.outcome}]"
+    yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {episode.tier} summary"
+    yield f"  because {summary.outcome_rationale}"
+    yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
+    yield from (f"  open: {shortened(thread, 150)}" for thread in summary.open_threads)
+
+
+def fact_lines(known: KnownFact) -> Iterator[str]:
+    """A fact for the eye: what is known, then from where."""
+    fact = known.fact
+    times = f", said by {known.times_confirmed} sessions" if known.times_confirmed > 1 else ""
+    state = "" if known.is_current else "  (superseded)"
+    yield f"{fact.text}{state}"
+    yield f"  {fact.category}, {_place(fact.source.session_id, fact.source.turns)}{times}  {fact.id}"
+
+
+def _place(session_id: str, turns: Sequence[int]) -> str:
+    return f"session {session_id}" + (f" turn {', '.join(map(str, turns))}" if turns else "")
+
+
+def _as_object(known: KnownFact) -> dict[str, Any]:
+    return {
+        **asdict(known.fact),
+        "current": known.is_current,
+        "times_confirmed": known.times_confirmed,
+        "sources": [asdict(source) for source in known.sources],
+        "said_as": known.said_as,
+        "superseded": asdict(known.superseded) if known.superseded else None,
+        "links": [asdict(link) for link in known.links],
+    }
+
+
+def _hit_line(hit: Hit) -> str:
+    place = _place(hit.session_id, hit.turns)
+    return f"{hit.kind:<8} {shortened(hit.text, 120)}\n         {place}, {hit.date:%Y-%m-%d}  {hit.id}"

@@ -1,0 +1,135 @@
+"""`nous publish`: hand sessions over, and if asked, wait for what becomes of them."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import click
+
+from nous.bus.base import Lane
+from nous.cli.frame import FAILED, App, exit_code
+from nous.cli.show import print_json, table
+from nous.errors import NousError
+from nous.events import SessionEnded
+from nous.jobs.rq.census import workers_seen
+from nous.producer import Producer, Published, producer_of
+from nous.runtime.publish import About
+from nous.runtime.track import Step, all_at_rest, follow
+from nous.scope import Scope
+from nous.wiring import World, build
+
+_LOOK = 0.2
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--session", help="The session's id, where the file does not say it, or says another.")
+@click.option("--agent", default="default", help="The id of the agent whose session it is.")
+@click.option("--format", "format_", help="Read the files as this format instead of telling it from their content.")
+@click.option("--upload", is_flag=True, help="Send what the files say along, for workers on other hosts.")
+@click.option("--bulk", is_flag=True, help="Old sessions: they come after those that have just ended.")
+@click.option("--durable", is_flag=True, help="Wait until the server's disk has each event.")
+@click.option("--wait", is_flag=True, help="Wait until every session is dealt with; exit 1 if one of them failed.")
+@click.option("--timeout", default=600.0, show_default=True, help="How long to --wait, in seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def publish(  # noqa: PLR0913 (a command's options are its parameters)
+    ctx: click.Context,
+    paths: Sequence[str],
+    *,
+    scope: str,
+    session: str | None,
+    agent: str,
+    format_: str | None,
+    upload: bool,
+    bulk: bool,
+    durable: bool,
+    wait: bool,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Hand over sessions that have ended, each PATH a transcript in any format that nous reads.
+
+    Publishing a session again adds nothing, unless it has grown. A file that cannot be used is reported and the others
+    are published all the same.
+    """
+    app: App = ctx.obj
+    about = About(scope=Scope.parse(scope), agent_id=agent, session_id=session, format=format_)
+    world = build(app.settings)
+    failures: list[NousError] = []
+    lane = Lane.BULK if bulk else Lane.LIVE
+    handed_over = list(
+        _hand_over(producer_of(world), paths, failures, about=about, upload=upload, durable=durable, lane=lane)
+    )
+    published = [each for _, each in handed_over]
+    steps = _awaited(world, published, timeout=timeout) if wait else {}
+    _print(handed_over, steps, as_json=as_json)
+    has_failed = any(step.has_failed or not step.is_at_rest for chain in steps.values() for step in chain)
+    ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed else 0)
+
+
+def _hand_over(
+    producer: Producer, paths: Sequence[str], failures: list[NousError], **how: Any
+) -> Iterator[tuple[str, Published]]:
+    """Publish what can be published; what cannot be is told on stderr and kept in *failures*."""
+    for path in paths:
+        try:
+            yield from ((path, published) for published in producer.publish(Path(path), **how))
+        except NousError as error:
+            failures.append(error)
+            click.echo(f"nous: {error}", err=True)
+
+
+def _awaited(world: World, published: Sequence[Published], *, timeout: float) -> dict[UUID, list[Step]]:
+    """Each session's steps, by event id, once all have come to rest or *timeout* seconds have passed."""
+    if not workers_seen(world.rq_client):
+        click.echo("nous: no worker runs yet; waiting for `nous up` or `nous worker`", err=True)
+    deadline = time.monotonic() + timeout
+    chains: dict[UUID, list[Step]] = {}
+    waiting = list(published)
+    while waiting and time.monotonic() < deadline:
+        for each in waiting:
+            chains[each.event.id] = _chain(world, each.event)
+        waiting = [each for each in waiting if not all_at_rest(chains[each.event.id])]
+        _tell_progress(len(published) - len(waiting), len(published))
+        if waiting:
+            time.sleep(_LOOK)
+    return chains
+
+
+def _chain(world: World, event: SessionEnded) -> list[Step]:
+    return list(follow(event.id, SessionEnded, workers=world.workers, ledger=world.ledger))
+
+
+def _tell_progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{done}/{total} sessions", err=True, nl=done == total)
+
+
+def _print(handed_over: Sequence[tuple[str, Published]], chains: dict[UUID, list[Step]], *, as_json: bool) -> None:
+    rows = [_row(path, each, chains.get(each.event.id, [])) for path, each in handed_over]
+    if as_json:
+        print_json(rows)
+        return
+    heads = ("session", "published", "what became of it", "file")
+    cells = ((row["session"], row["published"], _in_words(row["steps"]), row["path"]) for row in rows)
+    click.echo(table(heads, cells))
+
+
+def _row(path: str, each: Published, steps: Sequence[Step]) -> dict[str, Any]:
+    return {
+        "path": path,
+        "session": each.event.session_id,
+        "event": str(each.event.id),
+        "published": "now" if each.receipt.fresh else "before",
+        "steps": [{"worker": s.worker, "where": s.location.where, "why": s.location.reason} for s in steps],
+    }
+
+
+def _in_words(steps: Sequence[dict[str, str]]) -> str:
+    words = (f"{step['worker']} {step['where']}" + (f" ({step['why']})" if step["why"] else "") for step in steps)
+    return ", ".join(words) or "-"

@@ -1,0 +1,146 @@
+"""Handing over sessions: from a file or a list of messages to a `session_ended` event."""
+
+import gzip
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid5
+
+import orjson
+
+from nous.errors import BadInput
+from nous.events import NAMESPACE, SessionEnded
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.uploads import Uploads, upload
+from nous.transcript import Transcript, parse_transcript, read_transcript
+from nous.transcript.sessions import split_sessions
+
+Messages = Sequence[Mapping[str, Any]]
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a producer says of a session that its transcript may not say."""
+
+    scope: Scope = field(default_factory=Scope)
+    agent_id: str = "default"
+    session_id: str | None = None
+    format: str | None = None
+    reason: str = "other"
+
+
+class Handover:
+    """Makes events of sessions. Content of up to *inline_limit* bytes travels in the event, larger one beside it."""
+
+    def __init__(self, uploads: Uploads, keys: StoreKeys, *, inline_limit: int, clock: Callable[[], datetime]) -> None:
+        self._uploads = uploads
+        self._keys = keys
+        self._inline_limit = inline_limit
+        self._clock = clock
+
+    def of_file(self, path: Path, about: About, *, send: bool = False) -> Iterator[SessionEnded]:
+        """The sessions in a file, usually one; each refers to the file, or, with *send*, holds what it says.
+
+        A file of several sessions is always taken apart and sent, since a reference names a whole file.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: it cannot be read, is of no known format, or holds nothing that anybody said.
+        """
+        parts = tuple(split_sessions(path))
+        if parts:
+            if about.session_id and len(parts) > 1:
+                raise BadInput(f"{path} holds {len(parts)} sessions; they cannot all be called {about.session_id!r}")
+            yield from (self.of_content(part.content, replace(about, session_id=part.id)) for part in parts)
+            return
+        transcript = read_transcript(path, format=about.format)
+        if not transcript.entries:
+            raise BadInput(f"{path} holds nothing that anybody said{_in_words(transcript.skipped)}")
+        about = replace(about, session_id=about.session_id or transcript.header.session_id or _name_of(path))
+        if send:
+            yield self.of_content(_plain(path), about)
+        else:
+            yield self._event(about, transcript, dataref=path.resolve().as_uri())
+
+    def of_content(self, content: bytes | str | Messages, about: About) -> SessionEnded:
+        """The session whose transcript is *content*: the text of a file, or a list of chat messages."""
+        transcript = parse_transcript(content, format=about.format)
+        about = replace(about, session_id=about.session_id or transcript.header.session_id or transcript.digest[:32])
+        whole = _as_bytes(content)
+        inline = _as_inline(content)
+        if inline is not None and len(whole) <= self._inline_limit:
+            return self._event(about, transcript, inline=inline)
+        session_id = about.session_id or transcript.digest[:32]
+        dataref = upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=session_id)
+        return self._event(about, transcript, dataref=dataref)
+
+    def _event(
+        self,
+        about: About,
+        transcript: Transcript,
+        *,
+        dataref: str | None = None,
+        inline: str | tuple[Mapping[str, Any], ...] | None = None,
+    ) -> SessionEnded:
+        session_id = about.session_id or transcript.digest[:32]
+        # The same session with the same transcript is the same event, however often and by whomever it is published.
+        event_id = uuid5(NAMESPACE, f"{SessionEnded.type}\n{about.scope}\n{session_id}\n{transcript.digest}")
+        header = transcript.header
+        return SessionEnded(
+            id=event_id,
+            time=self._clock(),
+            source="nous/publish",
+            scope=about.scope,
+            agent_id=about.agent_id,
+            session_id=session_id,
+            trace_id=event_id,
+            transcript=inline,
+            dataref=dataref,
+            digest=transcript.digest,
+            bytes=transcript.bytes,
+            format=about.format,
+            reason=about.reason,
+            started_at=transcript.started_at,
+            ended_at=transcript.ended_at,
+            cwd=header.cwd,
+            git={"branch": header.git_branch} if header.git_branch else None,
+            model=header.model,
+        )
+
+
+def _as_bytes(content: bytes | str | Messages) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    return content.encode(errors="replace") if isinstance(content, str) else orjson.dumps([dict(m) for m in content])
+
+
+def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any], ...] | None:
+    """*content* as an event can hold it; None for bytes that are not UTF-8, which JSON cannot keep as they are."""
+    if isinstance(content, bytes):
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            return None
+    return content if isinstance(content, str) else tuple(content)
+
+
+def _plain(path: Path) -> bytes:
+    """The content of a file, unpacked if it was packed."""
+    content = path.read_bytes()
+    return gzip.decompress(content) if content.startswith(_GZIP) else content
+
+
+def _name_of(path: Path) -> str:
+    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`."""
+    name = path.name.split(".")[0]
+    return path.resolve().parent.name if name == "transcript" else name.removeprefix("transcript-")
+
+
+def _in_words(skipped: Mapping[str, int]) -> str:
+    counted = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+    return f" (skipped: {counted})" if counted else ""
