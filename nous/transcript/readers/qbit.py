@@ -14,13 +14,13 @@ from nous.transcript.model import Entry, Kind
 from nous.transcript.records import Record, records
 from nous.transcript.results import Call, call, rejection
 from nous.transcript.timestamps import parse_time
+from nous.transcript.words import said_by_user
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _STAMP = "_timestamp"
 
 
 _SAID = {
-    "user_message": (Kind.USER, "{content}"),
     "subtask_user_input": (Kind.USER, "{input}"),
     "ask_human_request": (Kind.ASSISTANT, "{question}"),
     "subtask_waiting_for_input": (Kind.ASSISTANT, "{prompt}"),
@@ -71,7 +71,9 @@ class _Session:
         event = record.value
         kind = str(event.get("type", "no type"))
         place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset, parse_time(event.get(_STAMP)))
-        if kind in _SAID:
+        if kind == "user_message":
+            yield from self._typed(event, place)
+        elif kind in _SAID:
             whose, words = _SAID[kind]
             yield from self._said(whose, words.format_map(_Fields(event)), event, place)
         elif kind in {"tool_request", "tool_approval_request", "server_tool_started"}:
@@ -86,6 +88,13 @@ class _Session:
             yield self._answered(event, place)
         else:
             self._notes.skip(kind)
+
+    def _typed(self, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
+        said = said_by_user(_of(event, "content"))
+        if said.kind is None:
+            self._notes.skip(said.text)
+        else:
+            yield place.entry(said.kind, said.text)
 
     def _said(self, kind: Kind, text: str, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
         if text.strip():
