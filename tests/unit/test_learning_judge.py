@@ -1,0 +1,101 @@
+"""Verdicts."""
+
+from uuid import UUID, uuid5
+
+import pytest
+
+from nous.events import NAMESPACE
+from nous.learning.judge import Known, Linked, Neighbour, New, Richer, floor, judge
+from nous.learning.policy import Dedup, Policy
+from nous.learning.statement import Statement
+
+GUARDED = Policy()
+COSINE = Policy(dedup=Dedup.COSINE)
+EXACT = Policy(dedup=Dedup.EXACT)
+
+
+def named(text: str) -> UUID:
+    return uuid5(NAMESPACE, text)
+
+
+def near(text: str, similarity: float) -> Neighbour:
+    return Neighbour(fact_id=named(text), statement=Statement(text), similarity=similarity)
+
+
+def test_what_is_near_nothing_is_new() -> None:
+    assert judge(Statement("Tim likes tea"), [], GUARDED) == New()
+    assert judge(Statement("Tim likes tea"), [near("Tim likes oolong tea", 0.79)], GUARDED) == New()
+
+
+@pytest.mark.parametrize("policy", [GUARDED, COSINE, EXACT])
+def test_an_equal_text_is_known_under_every_rule(policy: Policy) -> None:
+    verdict = judge(Statement("tim likes tea."), [near("Tim likes tea", 0.5)], policy)
+
+    assert verdict == Known(fact_id=named("Tim likes tea"), reason="the same text", similarity=0.5)
+
+
+def test_the_same_in_other_words_is_known_from_a_modest_cosine() -> None:
+    verdict = judge(Statement("Omar wrote the parser"), [near("The parser was written by Omar", 0.8)], GUARDED)
+
+    assert verdict.name == "known"
+    assert verdict.reason == "the same in other words"
+
+
+def test_more_detail_is_richer_and_less_is_known() -> None:
+    plain, detailed = "The team uses Postgres", "The team uses Postgres in production"
+
+    assert isinstance(judge(Statement(detailed), [near(plain, 0.93)], GUARDED), Richer)
+    assert isinstance(judge(Statement(plain), [near(detailed, 0.93)], GUARDED), Known)
+
+
+def test_detail_merges_only_above_the_calibrated_cosine() -> None:
+    plain, detailed = Statement("The team uses Postgres"), "The team uses Postgres in production"
+
+    assert isinstance(judge(plain, [near(detailed, 0.92)], GUARDED), Linked)
+    assert isinstance(judge(plain, [near(detailed, 0.99)], Policy(one_sided=None)), Linked)
+
+
+def test_a_contradiction_keeps_both_and_says_why() -> None:
+    verdict = judge(Statement("The API listens on port 8081"), [near("The API listens on port 8080", 0.99)], GUARDED)
+
+    assert isinstance(verdict, Linked)
+    assert verdict.fact_id == named("The API listens on port 8080")
+    assert "8081 / 8080" in verdict.reason
+
+
+def test_a_twin_behind_nearer_strangers_is_found() -> None:
+    strangers = [near(f"Service {number} listens on port 8080", 0.99) for number in range(2, 200)]
+    twin = near("On port 8080, service 1 listens", 0.9)
+
+    verdict = judge(Statement("Service 1 is listening on port 8080"), [*strangers, twin], GUARDED)
+
+    assert verdict == Known(fact_id=twin.fact_id, reason="the same in other words", similarity=0.9)
+
+
+def test_an_equal_sense_comes_before_a_nearer_text_with_more_detail() -> None:
+    more, equal = near("Omar wrote the parser in May", 0.98), near("The parser was written by Omar", 0.9)
+
+    assert judge(Statement("Omar wrote the parser"), [more, equal], GUARDED).name == "known"
+    assert judge(Statement("Omar wrote the parser"), [more, equal], GUARDED) == judge(
+        Statement("Omar wrote the parser"), [equal], GUARDED
+    )
+
+
+def test_the_plain_rule_is_strict() -> None:
+    statement = Statement("Tim likes tea")
+
+    assert judge(statement, [near("Tim does not like tea", 0.95)], COSINE) == New()
+    assert judge(statement, [near("Tim does not like tea", 0.951)], COSINE).name == "known"
+
+
+def test_the_exact_rule_knows_nothing_but_equal_texts() -> None:
+    assert judge(Statement("Omar wrote the parser"), [near("The parser was written by Omar", 0.99)], EXACT) == New()
+
+
+def test_a_threshold_measured_for_one_model_is_not_used_for_another() -> None:
+    assert GUARDED.for_embedder("all-MiniLM-L6-v2-int8") is GUARDED
+    assert GUARDED.for_embedder("hashed-256").one_sided is None
+
+
+def test_each_rule_says_how_far_it_looks() -> None:
+    assert [floor(policy) for policy in (GUARDED, COSINE)] == [0.8, 0.95]

@@ -1,0 +1,170 @@
+"""The fold of a scope's log."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nous.embed.hashed import Hashed
+from nous.episode import Category
+from nous.errors import BadInput, Misconfigured
+from nous.events import NAMESPACE
+from nous.fact import Confirmed, Fact, Learned, Linked, Row, Source, Superseded
+from nous.learning.known import Knowledge
+from nous.learning.vectors import ROWS, Vectors
+from nous.scope import Scope
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+EMBEDDER = Hashed()
+
+
+def source(episode: str) -> Source:
+    return Source(
+        episode_id=uuid5(NAMESPACE, episode),
+        event_id=uuid5(NAMESPACE, f"event of {episode}"),
+        session_id="s",
+        turns=(1,),
+    )
+
+
+def fact(text: str, episode: str = "first") -> Fact:
+    return Fact(
+        id=uuid5(NAMESPACE, text),
+        scope=Scope(),
+        text=text,
+        category=Category.TECHNICAL,
+        subject="",
+        confidence=0.8,
+        source=source(episode),
+        learned_at=AT,
+    )
+
+
+def learned(text: str, *, embedded_by: str | None = EMBEDDER.id) -> Learned:
+    return Learned(fact=fact(text), reason="new", embedded_by=embedded_by)
+
+
+def vectors_of(rows: Sequence[Row]) -> dict[UUID, NDArray[np.float32]]:
+    return {row.fact.id: EMBEDDER.embed([row.fact.text])[0] for row in rows if isinstance(row, Learned)}
+
+
+def knowing(*rows: Row) -> Knowledge:
+    knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+    knowledge.extend(rows, vectors_of(rows))
+    return knowledge
+
+
+def near(knowledge: Knowledge, text: str) -> list[str]:
+    return [found.statement.text for found in knowledge.near(EMBEDDER.embed([text])[0], 0.5)]
+
+
+def test_sources_are_counted_once_each() -> None:
+    tea = fact("Tim likes tea")
+    again = [
+        Confirmed(fact_id=tea.id, source=source(episode), text="Tim enjoys tea", reason="the same", at=AT)
+        for episode in ("second", "third", "second")
+    ]
+
+    known = knowing(learned(tea.text), *again)[tea.id]
+
+    assert known.times_confirmed == 3
+    assert known.said_as == ("Tim enjoys tea",) * 3
+    assert known.was_said_in(source("third").episode_id)
+    assert not known.was_said_in(source("fourth").episode_id)
+
+
+def test_other_words_for_a_fact_lead_to_it() -> None:
+    tea = fact("Tim likes tea")
+    knowledge = knowing(
+        learned(tea.text), Confirmed(fact_id=tea.id, source=source("2"), text="Tim enjoys tea", reason="", at=AT)
+    )
+
+    assert [known.fact.id for known in knowledge.line("tim enjoys tea")] == [tea.id]
+    assert knowledge.line("tim loathes tea") == ()
+
+
+def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None:
+    old, new = fact("Tim likes tea"), fact("Tim likes green tea")
+    knowledge = knowing(
+        learned(old.text), learned(new.text), Superseded(fact_id=old.id, by=new.id, reason="richer", at=AT)
+    )
+
+    assert [known.fact.text for known in knowledge.line("tim likes tea")] == [old.text, new.text]
+    assert near(knowledge, old.text) == [new.text]
+    assert [known.fact.text for known in knowledge.current()] == [new.text]
+    assert [known.fact.text for known in knowledge] == [old.text, new.text]
+
+
+def test_a_ring_of_successors_ends() -> None:
+    one, two = fact("one"), fact("two")
+    rows = [Superseded(fact_id=a.id, by=b.id, reason="", at=AT) for a, b in ((one, two), (two, one))]
+
+    assert len(knowing(learned("one"), learned("two"), *rows).line("one")) == 2
+
+
+def test_links_stay_with_the_newer_fact() -> None:
+    link = Linked(fact_id=fact("port 2").id, other=fact("port 1").id, reason="numbers differ", at=AT)
+
+    knowledge = knowing(learned("port 1"), learned("port 2"), link)
+
+    assert knowledge[link.fact_id].links == (link,)
+    assert knowledge[link.other].links == ()
+
+
+def test_vectors_of_another_embedder_are_never_compared() -> None:
+    knowledge = knowing(learned("Tim likes tea", embedded_by="another"), learned("Tim likes rum", embedded_by=None))
+
+    assert near(knowledge, "Tim likes tea") == []
+    assert len(knowledge.line("tim likes tea")) == 1
+
+
+def test_a_stored_vector_of_the_wrong_dimension_is_named() -> None:
+    row = learned("Tim likes tea")
+    knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+
+    with pytest.raises(Misconfigured, match="64 numbers, the embedder makes 256"):
+        knowledge.extend([row], {row.fact.id: Hashed(dim=64).embed(["tea"])[0]})
+
+
+def test_a_branch_sees_what_both_know_and_changes_only_itself() -> None:
+    trunk = knowing(learned("Tim likes tea"))
+    branch = trunk.branch()
+    more = learned("Tim likes green tea")
+    gone = Superseded(fact_id=fact("Tim likes tea").id, by=more.fact.id, reason="richer", at=AT)
+
+    branch.extend([more, gone], vectors_of([more]))
+
+    assert near(branch, "Tim likes tea") == ["Tim likes green tea"]
+    assert [known.is_current for known in branch] == [False, True]
+    assert near(trunk, "Tim likes tea") == ["Tim likes tea"]
+    assert [known.is_current for known in trunk] == [True]
+
+
+def test_an_unknown_fact_is_no_fact() -> None:
+    assert knowing().get(fact("tea").id) is None
+    with pytest.raises(KeyError):
+        knowing()[fact("tea").id]
+
+
+def test_neighbours_come_nearest_first_across_blocks() -> None:
+    vectors = Vectors(dim=2)
+    angles = np.linspace(0, np.pi, ROWS + 10)
+    ids = [uuid5(NAMESPACE, str(number)) for number in range(len(angles))]
+    for fact_id, angle in zip(ids, angles, strict=True):
+        vectors.add(fact_id, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32))
+
+    found = vectors.near(np.array([-1, 0], dtype=np.float32), floor=0.99999)
+
+    assert len(vectors) == ROWS + 10
+    assert [fact_id for fact_id, _ in found] == ids[::-1][: len(found)]
+    assert all(cosine >= 0.99999 for _, cosine in found)
+    assert vectors.near(np.array([0, -1], dtype=np.float32), floor=0.5) == []
+
+
+@pytest.mark.parametrize("vector", [[0.0, 0.0], [1.0, 1.0], [1.0], [float("nan"), 0.0]])
+def test_only_unit_vectors_are_taken(vector: list[float]) -> None:
+    with pytest.raises(BadInput):
+        Vectors(dim=2).add(fact("tea").id, np.array(vector, dtype=np.float32))

@@ -1,0 +1,177 @@
+"""From candidates to rows."""
+
+from datetime import UTC, datetime
+from uuid import uuid5
+
+import numpy as np
+import pytest
+
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact, Category
+from nous.errors import BadInput
+from nous.events import NAMESPACE
+from nous.fact import Confirmed, Learned, Linked, Source, Superseded
+from nous.learning.known import Knowledge
+from nous.learning.learn import ALREADY, Learning, Occasion, fact_id, learn, usable
+from nous.learning.policy import Policy
+from nous.scope import Scope
+
+EMBEDDER = Hashed()
+POLICY = Policy(near=0.5, one_sided=0.6)
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def nothing() -> Knowledge:
+    return Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+
+
+def occasion(episode: str = "first") -> Occasion:
+    source = Source(
+        episode_id=uuid5(NAMESPACE, episode),
+        event_id=uuid5(NAMESPACE, f"event of {episode}"),
+        session_id=episode,
+        turns=(),
+    )
+    return Occasion(scope=Scope(), source=source, policy=POLICY, at=AT)
+
+
+def taught(knowledge: Knowledge, *texts: str, episode: str = "first") -> Learning:
+    """What *episode* teaches; *knowledge* then holds it."""
+    candidates = [CandidateFact(text=text, turns=(number,)) for number, text in enumerate(texts, start=1)]
+    learning = learn(candidates, EMBEDDER.embed(texts), knowledge=knowledge, occasion=occasion(episode))
+    knowledge.extend(learning.rows, learning.vectors)
+    return learning
+
+
+def verdicts(learning: Learning) -> list[str]:
+    return [finding.verdict.name for finding in learning.findings]
+
+
+def test_a_new_fact_is_learned_with_all_that_the_candidate_said() -> None:
+    candidate = CandidateFact(
+        text=" Tim likes tea ",
+        category=Category.PREFERENCE,
+        subject="Tim",
+        confidence=0.7,
+        turns=(3, 5),
+        event_date="2026",
+    )
+    learning = learn([candidate], EMBEDDER.embed([candidate.text]), knowledge=nothing(), occasion=occasion())
+
+    [row] = learning.rows
+    assert isinstance(row, Learned)
+    assert (row.fact.text, row.fact.category, row.fact.subject) == ("Tim likes tea", Category.PREFERENCE, "Tim")
+    assert (row.fact.confidence, row.fact.event_date, row.fact.learned_at) == (0.7, "2026", AT)
+    assert row.fact.source.turns == (3, 5)
+    assert row.fact.source.session_id == "first"
+    assert row.fact.id == fact_id(occasion().source.episode_id, "tim likes tea.")
+    assert row.embedded_by == EMBEDDER.id
+    assert np.array_equal(learning.vectors[row.fact.id], EMBEDDER.embed([candidate.text])[0])
+
+
+def test_another_episode_confirms_once() -> None:
+    knowledge = nothing()
+    taught(knowledge, "Tim likes tea")
+
+    second = taught(knowledge, "Tim likes tea.", episode="second")
+    again = taught(knowledge, "Tim likes tea", episode="second")
+
+    [row] = second.rows
+    assert isinstance(row, Confirmed)
+    assert (row.text, row.source.session_id, row.source.turns) == ("Tim likes tea.", "second", (1,))
+    assert second.vectors == {}
+    assert again.rows == ()
+    assert [finding.verdict.reason for finding in again.findings] == [ALREADY]
+
+
+def test_the_same_episode_again_adds_nothing() -> None:
+    knowledge = nothing()
+    texts = ("Tim likes tea", "The API is on port 8080", "The API is on port 8081", "The team uses Redis")
+    taught(knowledge, *texts)
+
+    again = taught(knowledge, *texts)
+
+    assert again.rows == ()
+    assert verdicts(again) == ["known"] * 4
+
+
+def test_an_episode_that_only_confirmed_adds_nothing_when_it_comes_again() -> None:
+    knowledge = nothing()
+    taught(knowledge, "Omar wrote the parser")
+    first = taught(knowledge, "The parser was written by Omar", episode="second")
+    again = taught(knowledge, "The parser was written by Omar", episode="second")
+
+    assert verdicts(first) == ["known"]
+    assert len(first.rows) == 1
+    assert again.rows == ()
+
+
+def test_candidates_of_one_batch_are_judged_against_each_other() -> None:
+    learning = taught(nothing(), "Tim likes tea", "tim likes tea!", "The API is on port 1", "The API is on port 2")
+
+    assert verdicts(learning) == ["new", "known", "new", "linked"]
+    assert [type(row) for row in learning.rows] == [Learned, Learned, Learned, Linked]
+
+
+def test_a_richer_text_supersedes_and_its_poorer_one_still_leads_to_it() -> None:
+    knowledge = nothing()
+    taught(knowledge, "The team uses Postgres for everything")
+    richer = taught(knowledge, "The team uses Postgres for everything in production", episode="second")
+    poorer_again = taught(knowledge, "The team uses Postgres for everything", episode="third")
+
+    [learned, superseded] = richer.rows
+    assert isinstance(learned, Learned)
+    assert isinstance(superseded, Superseded)
+    assert superseded.by == learned.fact.id
+    [finding] = richer.findings
+    assert finding.replaced is not None
+    assert finding.replaced.id == superseded.fact_id
+    [confirmed] = poorer_again.rows
+    assert isinstance(confirmed, Confirmed)
+    assert confirmed.fact_id == learned.fact.id
+
+
+def test_the_episode_of_a_superseded_fact_adds_nothing_when_it_comes_again() -> None:
+    knowledge = nothing()
+    taught(knowledge, "The team uses Postgres for everything")
+    taught(knowledge, "The team uses Postgres for everything in production", episode="second")
+
+    again = taught(knowledge, "The team uses Postgres for everything")
+
+    assert again.rows == ()
+    assert [finding.verdict.reason for finding in again.findings] == [ALREADY]
+
+
+def test_a_contradiction_is_kept_and_linked() -> None:
+    knowledge = nothing()
+    first = taught(knowledge, "The API is on port 8080")
+    second = taught(knowledge, "The API is on port 8081", episode="second")
+
+    [_, link] = second.rows
+    assert isinstance(link, Linked)
+    assert link.other == first.findings[0].fact.id
+    assert "8081 / 8080" in link.reason
+    assert len(list(knowledge.current())) == 2
+
+
+def test_judging_leaves_the_knowledge_as_it_was() -> None:
+    knowledge = nothing()
+    learn([CandidateFact(text="tea")], EMBEDDER.embed(["tea"]), knowledge=knowledge, occasion=occasion())
+
+    assert list(knowledge) == []
+
+
+@pytest.mark.parametrize("vectors", [np.zeros((1, 256)), np.ones((1, 256)), np.eye(1, 64), np.eye(2, 256)])
+def test_vectors_that_cannot_be_scored_are_refused(vectors: np.ndarray) -> None:
+    with pytest.raises(BadInput):
+        learn([CandidateFact(text="tea")], vectors.astype(np.float32), knowledge=nothing(), occasion=occasion())
+
+
+def test_blanks_are_passed_over_and_the_cap_is_reported() -> None:
+    candidates = [CandidateFact(text=text) for text in ("one", " ", "two", "...", "three", "four")]
+
+    kept, cut = usable(candidates, cap=3)
+
+    assert [candidate.text for candidate in kept] == ["one", "two", "three"]
+    assert cut == 1
+    assert usable(candidates, cap=50)[1] == 0
