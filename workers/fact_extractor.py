@@ -41,14 +41,16 @@ class FactExtractor:
         lesson = self._learner.teach(candidates, scope=event.scope, source=_source(event))
         if lesson.append is None:
             return Effects(skipped="already learned")
-        return Effects(writes=(lesson.append,), events=tuple(_events(event, lesson.findings, self._learner.clock())))
+        return Effects(
+            writes=(lesson.append,), events=tuple(announcements(event, lesson.findings, self._learner.clock()))
+        )
 
 
 def _source(event: EpisodeSummarized) -> Source:
     return Source(episode_id=event.episode_id, event_id=event.id, session_id=event.session_id, turns=())
 
 
-def _events(cause: EpisodeSummarized, findings: Sequence[Finding], at: datetime) -> Iterator[FactEvent]:
+def announcements(cause: EpisodeSummarized, findings: Sequence[Finding], at: datetime) -> Iterator[FactEvent]:
     """What to announce of each finding that changed something; a fact's successor comes before its end."""
     announced = (event for finding in findings if finding.rows for event in _announced(finding))
     for index, (kind, fact, finding) in enumerate(announced):
@@ -77,4 +79,4 @@ def _verdict(fact: Fact, finding: Finding) -> dict[str, Any]:
     }
 
 
-WORKER = Worker(NAME, EpisodeSummarized, FactExtractor.from_kit)
+WORKER = Worker(NAME, EpisodeSummarized, FactExtractor.from_kit, emits=(FactLearned, FactConfirmed, FactSuperseded))

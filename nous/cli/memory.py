@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from nous.cli.frame import App
+from nous.cli.learn import learn
 from nous.cli.show import print_json, shortened
 from nous.episode import Episode
 from nous.learning.known import Knowledge, KnownFact
@@ -50,6 +51,9 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
             print_json([_as_object(each) for each in known])
         else:
             click.echo("\n".join(line for each in known for line in fact_lines(each)) or f"no facts in {scope}")
+
+
+facts.add_command(learn)
 
 
 @click.command()

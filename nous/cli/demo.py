@@ -1,0 +1,130 @@
+"""`nous demo`: bundled real sessions become episodes and facts, before your eyes."""
+
+import sys
+import time
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from nous.bus.ledger import Account
+from nous.cli.frame import FAILED, App
+from nous.cli.memory import episode_lines, fact_lines, knowledge_of
+from nous.cli.show import shortened
+from nous.events import SessionEnded
+from nous.fact import Confirmed, Linked, Row, Superseded
+from nous.learning.known import Knowledge
+from nous.producer import Published, producer_of
+from nous.runtime.publish import About
+from nous.runtime.track import Step, all_at_rest, follow
+from nous.scope import Scope
+from nous.server import embedded
+from nous.wiring import World, build, fleet
+
+_SCOPE = Scope(project="demo")
+_LOOK = 0.1
+
+
+@click.command()
+@click.option("--dir", "directory", type=click.Path(path_type=Path), help="Where to keep the demo's data.")
+@click.pass_context
+def demo(ctx: click.Context, directory: Path | None) -> None:
+    """Turn bundled real sessions of several agents into episodes and facts.
+
+    It uses a server and a directory of its own. When it is done no process is left, and the data stays: a second run
+    finds that nothing is new.
+    """
+    app: App = ctx.obj
+    home = directory or app.settings.data_dir / "demo"
+    quiet = {"data_dir": home, "redis_url": "embedded:", "log_level": "warning"}
+    settings = app.settings.model_copy(update=quiet)
+    try:
+        failed = _run(build(settings))
+    finally:
+        embedded.stop(home)
+    click.echo(f"\nThe data stays in {home}; to look again: NOUS_DATA_DIR={home} nous facts --scope demo")
+    ctx.exit(FAILED if failed else 0)
+
+
+def _run(world: World) -> bool:
+    """Publish, work, show; returns whether a session failed."""
+    before = {each.group: world.ledger.account(each) for each in world.subscriptions}
+    published = _publish(world)
+    new = sum(each.receipt.fresh for each in published)
+    click.echo(f"{len(published)} sessions, {new} of them new" + ("" if new else ": nothing is new") + "\n")
+    crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
+    crew.start()
+    try:
+        steps = _watch(world, published)
+    finally:
+        crew.stop()
+        crew.wait()
+    _show(world)
+    handled = sum(_handled(world.ledger.account(each)) - _handled(before[each.group]) for each in world.subscriptions)
+    click.echo(f"\n{new} sessions were new, and workers handled {handled} events for them.")
+    return any(step.has_failed for step in steps)
+
+
+def _publish(world: World) -> list[Published]:
+    producer = producer_of(world)
+    about = About(scope=_SCOPE, agent_id="demo")
+    published: list[Published] = []
+    for path in _samples():
+        for each in producer.publish(path, about):
+            published.append(each)
+            click.echo(f"{'published' if each.receipt.fresh else 'known':<10} {path.parent.name}/{path.name}")
+    return published
+
+
+def _samples() -> list[Path]:
+    """The bundled sessions, by format."""
+    folder = Path(str(resources.files("nous.samples")))
+    return sorted(path for path in folder.glob("*/*") if path.suffix in {".json", ".jsonl", ".txt"})
+
+
+def _watch(world: World, published: Sequence[Published]) -> list[Step]:
+    """Wait until every session has come to rest, and say how far it is."""
+    while True:
+        chains = [
+            list(follow(each.event.id, SessionEnded, workers=world.workers, ledger=world.ledger)) for each in published
+        ]
+        done = sum(all_at_rest(chain) for chain in chains)
+        if sys.stderr.isatty():
+            click.echo(f"\r{done}/{len(published)} sessions", nl=done == len(published), err=True)
+        if done == len(published):
+            return [step for chain in chains for step in chain]
+        time.sleep(_LOOK)
+
+
+def _handled(account: Account) -> int:
+    return account.done + sum(account.skipped.values()) + account.dead
+
+
+def _show(world: World) -> None:
+    episodes = world.kit.episodes.recent(_SCOPE)
+    click.secho(f"{len(episodes)} episodes", bold=True)
+    for episode in episodes:
+        click.echo("\n".join(episode_lines(episode)) + "\n")
+    rows = world.kit.facts.read(_SCOPE).rows
+    with knowledge_of(world, _SCOPE) as knowledge:
+        current = list(knowledge.current())
+        click.secho(f"{len(current)} facts", bold=True)
+        for known in current:
+            click.echo("\n".join(fact_lines(known)))
+        verdicts = [line for row in rows if (line := _verdict(row, knowledge))]
+    click.secho(f"\n{len(verdicts)} times two said something alike", bold=True)
+    click.echo("\n".join(verdicts))
+
+
+def _verdict(row: Row, knowledge: Knowledge) -> str | None:
+    """What was merged, superseded or kept apart, and why."""
+    match row:
+        case Confirmed():
+            return f"merged     {shortened(row.text, 70)}  ({row.reason}; session {row.source.session_id})"
+        case Superseded():
+            return f"superseded {shortened(knowledge[row.fact_id].fact.text, 70)}  ({row.reason})"
+        case Linked():
+            return f"kept apart {shortened(knowledge[row.fact_id].fact.text, 70)}  ({row.reason})"
+        case _:
+            return None

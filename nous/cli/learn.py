@@ -1,0 +1,169 @@
+"""`nous facts learn`: candidate facts in, a verdict for each out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, BinaryIO
+from uuid import uuid4, uuid5
+
+import click
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from nous.bus.base import Bus, Refused
+from nous.cli.frame import BAD_INPUT, App
+from nous.cli.show import shortened
+from nous.effects import Effects
+from nous.episode import CandidateFact, Outcome, Summary
+from nous.errors import BadInput, Retryable
+from nous.events import NAMESPACE, EpisodeSummarized
+from nous.fact import Source
+from nous.learner import Learner
+from nous.learning.learn import Finding
+from nous.learning.normalise import exact_form
+from nous.scope import Scope
+from nous.wiring import World, build
+from workers.fact_extractor import announcements
+
+_AT_ONCE = 64
+_REFUSALS = 1000
+_TOLD = Summary(
+    title="Told by hand",
+    summary="",
+    key_points=(),
+    outcome=Outcome.INFORMATIONAL,
+    outcome_rationale="It was told by hand.",
+    topics=(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the input: a candidate, or what is wrong with it."""
+
+    number: int
+    candidate: CandidateFact | None
+    complaint: str = ""
+
+
+@click.command()
+@click.argument("source", type=click.File("rb"), default="-", metavar="[FILE]")
+@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--session", help="Who says so. The same facts said again by the same session add nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+@click.pass_context
+def learn(ctx: click.Context, source: BinaryIO, *, scope: str, session: str | None, as_json: bool) -> None:
+    """Learn candidate facts from FILE or standard input, and print a verdict for each.
+
+    A line is a JSON text, or an object with `text` and, if known, category, subject, confidence, turns and event_date.
+    The verdict is new, known, richer, supersedes or linked, with the reason and the other fact's id. A line that
+    cannot be used is reported, and the others are learned all the same.
+    """
+    app: App = ctx.obj
+    teacher = _Teacher(build(app.settings), Scope.parse(scope), session or f"cli-{uuid4().hex[:8]}")
+    has_complaints = False
+    for lines in _batches(_lines(source), _AT_ONCE):
+        for line in lines:
+            if line.complaint:
+                has_complaints = True
+                click.echo(f"nous: line {line.number}: {line.complaint}", err=True)
+        candidates = [line.candidate for line in lines if line.candidate]
+        for finding in teacher.teach(candidates):
+            click.echo(orjson.dumps(_as_object(finding), default=str) if as_json else _in_words(finding))
+    ctx.exit(BAD_INPUT if has_complaints else 0)
+
+
+class _Teacher:
+    """Teaches one scope, as one session."""
+
+    def __init__(self, world: World, scope: Scope, session: str) -> None:
+        self._bus: Bus = world.bus
+        kit = world.kit
+        self._learner = Learner(
+            log=kit.facts, memory=kit.memory, embedder=kit.embedder, policy=kit.policy, clock=kit.clock
+        )
+        self._scope = scope
+        self._session = session
+        self._clock = kit.clock
+
+    def teach(self, candidates: Sequence[CandidateFact]) -> Sequence[Finding]:
+        """Judge and store *candidates*, all or none of them.
+
+        Raises:
+            Retryable: others taught the same scope all the time.
+        """
+        cause = self._cause(candidates)
+        source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=self._session, turns=())
+        for _ in range(_REFUSALS):
+            lesson = self._learner.teach(candidates, scope=self._scope, source=source)
+            if lesson.append is None:
+                return lesson.findings
+            events = announcements(cause, lesson.findings, self._clock())
+            if not isinstance(self._bus.apply(Effects(writes=(lesson.append,), events=tuple(events))), Refused):
+                return lesson.findings
+        raise Retryable(f"{self._scope} is being taught by others without a pause; try again")
+
+    def _cause(self, candidates: Sequence[CandidateFact]) -> EpisodeSummarized:
+        """What is told counts as an episode of its own. The same words of the same session are one cause."""
+        words = "\n".join(exact_form(candidate.text) for candidate in candidates)
+        event_id = uuid5(NAMESPACE, f"told\n{self._scope}\n{self._session}\n{words}")
+        return EpisodeSummarized(
+            id=event_id,
+            time=self._clock(),
+            source="nous/facts-learn",
+            scope=self._scope,
+            agent_id="default",
+            session_id=self._session,
+            trace_id=event_id,
+            episode_id=uuid5(NAMESPACE, f"told\n{self._scope}\n{self._session}"),
+            version="",
+            summary=_TOLD,
+        )
+
+
+def _lines(source: BinaryIO) -> Iterator[Line]:
+    for number, raw in enumerate(source, start=1):
+        if raw.strip():
+            try:
+                yield Line(number, _candidate(raw))
+            except BadInput as error:
+                yield Line(number, None, str(error))
+
+
+def _candidate(raw: bytes) -> CandidateFact:
+    try:
+        said: Any = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadInput(f"not JSON: {error.msg}") from None
+    try:
+        candidate = TypeAdapter(CandidateFact).validate_python({"text": said} if isinstance(said, str) else said)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise BadInput(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from None
+    if not exact_form(candidate.text):
+        raise BadInput("text: it says nothing")
+    return candidate
+
+
+def _batches(lines: Iterator[Line], size: int) -> Iterator[list[Line]]:
+    while batch := list(islice(lines, size)):
+        yield batch
+
+
+def _as_object(finding: Finding) -> dict[str, Any]:
+    similarity = getattr(finding.verdict, "similarity", None)
+    return {
+        "verdict": finding.verdict.name,
+        "reason": finding.verdict.reason,
+        "fact_id": finding.fact.id,
+        "other_fact_id": finding.other_id,
+        "similarity": similarity,
+        "text": finding.candidate.text,
+    }
+
+
+def _in_words(finding: Finding) -> str:
+    other = f"  [{finding.other_id}]" if finding.other_id else ""
+    return (
+        f"{finding.verdict.name:<10} {shortened(finding.candidate.text, 90)}\n{'':<10} {finding.verdict.reason}{other}"
+    )
