@@ -12,7 +12,7 @@ Span = tuple[int, int]
 
 _TICKS = re.compile(r"`{3,}")
 _LINE = re.compile(r"[^\r\n]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?:[\"')\]*]*)\s+(?=[\"'(\[*`]*[A-Z0-9])|(?<=[\u3002\uff01\uff1f])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?:[\"')\]*]*)\s+|(?<=[\u3002\uff01\uff1f])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Ms|Dr|St|No)|\b[A-Z])\.$")
 _ONLY_NUMBERING = re.compile(r"\s*(?:\d+|[a-zA-Z])[.)]\s*$")
 

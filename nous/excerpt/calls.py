@@ -1,11 +1,11 @@
 """A run of tool calls as one line: each call in short, repeats counted, commits by their subject."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os.path import commonpath
 from typing import Any, cast
 
+from nous.calls import commit_subject, named_paths, written_files
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tools import extract_tool_summary
 
@@ -17,13 +17,6 @@ _LONGEST_VALUE = 80
 _LONGEST_SUBJECT = 120
 _SHALLOWEST_ROOT = 3
 _COMMITTED = "git commit "
-_PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path", "filename", "target_file", "cwd")
-_EDITORS = re.compile(r"edit|write|patch|replace|create_file|insert|notebook", re.IGNORECASE)
-_READS_TOO = re.compile(r"view|read|todo", re.IGNORECASE)
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-_COMMIT = re.compile(r"\bgit\b[^|;&\n]*\bcommit\b")
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?\s*\n\s*(?P<subject>[^\n]+)")
-_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)")
 
 
 def line_of_calls(run: Sequence[Entry], *, shorten: Shorten) -> str:
@@ -35,12 +28,12 @@ def line_of_calls(run: Sequence[Entry], *, shorten: Shorten) -> str:
 def brief_call(call: Entry) -> str:
     """One call in at most `LONGEST_CALL` characters; a path is never shortened."""
     given = call.tool_input or {}
-    if subject := commit_subject(given):
-        return f'{_COMMITTED}"{subject}"'
+    if subject := commit_subject(call):
+        return f'{_COMMITTED}"{subject[:_LONGEST_SUBJECT]}"'
     summary = extract_tool_summary(call.tool or "", dict(given)) if call.tool else " ".join(call.text.split())
     if summary == call.tool and given:
         summary = f"{call.tool}({', '.join(_arguments(given))})"
-    return summary if len(summary) <= LONGEST_CALL or any(_paths(given)) else summary[: LONGEST_CALL - 3] + "..."
+    return summary if len(summary) <= LONGEST_CALL or any(named_paths(call)) else summary[: LONGEST_CALL - 3] + "..."
 
 
 def is_commit(brief: str) -> bool:
@@ -48,26 +41,10 @@ def is_commit(brief: str) -> bool:
     return brief.startswith(_COMMITTED)
 
 
-def commit_subject(given: Mapping[str, Any]) -> str | None:
-    """The first line of the message, if these are the arguments of a shell that commits."""
-    command = given.get("command") or given.get("cmd")
-    commit = _COMMIT.search(command) if isinstance(command, str) else None
-    if commit is None:
-        return None
-    message = _HEREDOC.search(commit.string) or _MESSAGE.search(commit.string, commit.start())
-    return message["subject"].strip()[:_LONGEST_SUBJECT] if message else None
-
-
 def edited_files(transcript: Transcript) -> Counter[str]:
     """How many calls wrote to each path, in order of the first."""
-    return Counter(
-        path
-        for entry in transcript
-        if entry.kind is Kind.TOOL_CALL
-        and _EDITORS.search(entry.tool or "")
-        and not _READS_TOO.search(entry.tool or "")
-        for path in _paths(entry.tool_input or {})
-    )
+    calls = (entry for entry in transcript if entry.kind is Kind.TOOL_CALL)
+    return Counter(path for call in calls for path in written_files(call))
 
 
 def shortener(transcript: Transcript) -> Shorten:
@@ -77,24 +54,13 @@ def shortener(transcript: Transcript) -> Shorten:
 
 
 def _common_root(transcript: Transcript) -> str:
-    paths = {path for entry in transcript for path in _paths(entry.tool_input or {}) if path.startswith("/")}
+    paths = {path for entry in transcript for path in named_paths(entry) if path.startswith("/")}
     cwd = transcript.header.cwd
     if cwd and cwd.startswith("/") and any(path.startswith(f"{cwd}/") for path in paths):
         return f"{cwd.rstrip('/')}/"
     directories = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[0]}
     root = commonpath(directories) if directories else ""
     return f"{root}/" if root.count("/") >= _SHALLOWEST_ROOT else ""
-
-
-def _paths(given: Mapping[str, Any]) -> Iterator[str]:
-    for key in _PATH_KEYS:
-        value = given.get(key)
-        if isinstance(value, str) and value and "\n" not in value:
-            yield value
-            break
-    for patch in (given.get("input"), given.get("patch")):
-        if isinstance(patch, str):
-            yield from _PATCHED.findall(patch)
 
 
 def _leaves(value: object) -> Iterator[str]:

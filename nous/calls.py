@@ -1,0 +1,78 @@
+"""What an agent's tool calls tell: what they change, which files they write, what they commit and test."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nous.language import words
+from nous.transcript.model import Entry
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path", "target_file", "filename")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
+_SHELL_WRITES = re.compile(
+    r"\bgit (?:commit|push|merge|rebase|tag|apply|revert|cherry-pick)\b"
+    r"|(?:^|[;&|]\s*)(?:rm|mv|cp|mkdir|touch|tee|chmod|sed -i|patch) "
+    r"|\b(?:npm|pnpm|yarn|pip3?|uv|cargo|brew|apt(?:-get)?) (?:install|add|publish)\b"
+    r"|\b(?:kubectl|terraform) apply\b|\bdocker (?:build|push)\b|\bgh pr (?:create|merge)\b"
+)
+_TEST = re.compile(
+    r"(?:python3? -m )?\b(?:pytest|unittest|tox|nox|go test|cargo (?:test|nextest)|vitest|jest|mocha|rspec|phpunit"
+    r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
+    r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]*?(?=\s*(?:\d?>|[|;&\n]|$))"
+)
+_COMMIT = re.compile(r"\bgit\b[^|;&\n]*\bcommit\b")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?\s*\n\s*(?P<subject>[^\n]+)")
+_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)")
+
+
+def shell_command(call: Entry) -> str:
+    """The command line that a call runs; empty if it runs none."""
+    given = call.tool_input or {}
+    command = given.get("command") or given.get("cmd")
+    if isinstance(command, list):
+        return " ".join(str(part) for part in command)
+    return command if isinstance(command, str) else ""
+
+
+def writes(call: Entry) -> bool:
+    """Whether a call changes something outside of the conversation."""
+    name = call.tool or ""
+    if command := shell_command(call):
+        return _SHELL_WRITES.search(command) is not None
+    verbs = {word.lower() for word in _WORD.findall(name)}
+    return not _BOOKKEEPING.search(name) and not verbs.isdisjoint(words().sets["writing"])
+
+
+def named_paths(call: Entry) -> list[str]:
+    """The paths in a call's arguments, those in a patch included."""
+    given = call.tool_input or {}
+    named = next((value for key in _PATH_KEYS if isinstance(value := given.get(key), str) and value), None)
+    return [*([named] if named else []), *_patched(given)]
+
+
+def written_files(call: Entry) -> list[str]:
+    """The paths that a call writes to."""
+    return _patched(call.tool_input or {}) if shell_command(call) else named_paths(call) if writes(call) else []
+
+
+def commit_subject(call: Entry) -> str | None:
+    """The first line of the message, if the call commits."""
+    command = shell_command(call)
+    commit = _COMMIT.search(command)
+    if commit is None or "--amend --no-edit" in command:
+        return None
+    message = _HEREDOC.search(command) or _MESSAGE.search(command, commit.start())
+    return message["subject"].strip() if message else None
+
+
+def test_command(call: Entry) -> str | None:
+    """The part of a command line that runs tests."""
+    found = _TEST.search(shell_command(call))
+    return " ".join(found[0].split()) if found else None
+
+
+def _patched(given: Mapping[str, Any]) -> list[str]:
+    patches = (value for key in ("input", "patch", "command") if isinstance(value := given.get(key), str))
+    return [path.strip() for patch in patches for path in _PATCHED.findall(patch)]

@@ -1,0 +1,52 @@
+"""The tier that needs no model: an episode's summary from the transcript's own words."""
+
+from dataclasses import dataclass
+
+from nous.episode import CandidateFact, Summary
+from nous.summary.evidence import Evidence
+from nous.summary.facts import candidate_facts
+from nous.summary.lessons import MOST as MOST_LESSONS
+from nous.summary.lessons import lessons, standing_alone
+from nous.summary.outcome import judge
+from nous.summary.threads import open_threads
+from nous.summary.title import title_of
+from nous.summary.told import tell
+from nous.summary.topics import topics_of
+from nous.transcript.model import Transcript
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """A summary, what the session may teach, the files it wrote to, and whether the outcome rests on any evidence."""
+
+    summary: Summary
+    candidate_facts: tuple[CandidateFact, ...]
+    files_touched: tuple[str, ...]
+    is_sure: bool
+
+
+def summarize(transcript: Transcript) -> Extracted:
+    """Summarise *transcript*. Pure: the same transcript gives the same answer."""
+    evidence = Evidence(transcript)
+    judgement = judge(evidence)
+    topics = topics_of(evidence)
+    facts = candidate_facts(evidence)
+    summary = Summary(
+        title=title_of(evidence, topics),
+        summary=tell(evidence, judgement, facts, topics),
+        key_points=_key_points(evidence, facts),
+        outcome=judgement.outcome,
+        outcome_rationale=judgement.rationale,
+        topics=topics,
+        open_threads=open_threads(evidence, judgement),
+    )
+    return Extracted(
+        summary=summary, candidate_facts=facts, files_touched=tuple(evidence.files), is_sure=judgement.is_sure
+    )
+
+
+def _key_points(evidence: Evidence, facts: tuple[CandidateFact, ...]) -> tuple[str, ...]:
+    """Lessons; where people only talked, what they told of themselves."""
+    if evidence.is_conversation:
+        return tuple(fact.text for fact in facts[:MOST_LESSONS])
+    return tuple(standing_alone(one.text) for one in lessons(evidence.said))

@@ -1,0 +1,203 @@
+"""What a session may teach: durable statements, each with the turns it rests on.
+
+Every source below looks for one kind of statement. What they find is taken by confidence, and no two that say the same
+are kept.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from nous.episode import CandidateFact, Category
+from nous.language import words
+from nous.summary.evidence import Evidence, says_done
+from nous.summary.lessons import LONGEST, alike, is_lesson, name_in, standing_alone
+from nous.summary.secrets import looks_secret
+from nous.summary.statements import Statement, is_courtesy, shortened
+from nous.summary.third_person import in_third_person
+from nous.transcript.model import Entry, Kind
+
+MOST = 50
+_MOST_ABOUT_PEOPLE = 20
+_SHORTEST = 12
+_SHORTEST_ABOUT_PEOPLE, _LONGEST_ABOUT_PEOPLE = 24, 180
+_QUOTE = 200
+_OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"(?:I|My|I['\u2019]\w+|Im)\b(?! (?:goodness|gosh|god|bad)\b)", re.IGNORECASE)
+_CHATTER = re.compile(
+    r"^(?:\W*\b(?:yeah|yes|yep|oh+|a?ha(?:ha)+|lol|well|no|hm+|cool|nice|wow|aw+|ok|okay|but|and|so|then|also|though|mm+|ah|ya)\b)*\W*",
+    re.IGNORECASE,
+)
+_NAMES_OF_SPEAKERS = frozenset({"The", "I"})
+_WORD = re.compile(r"[\w'\u2019-]+")
+_INTRODUCES = re.compile(r"(?: (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
+_YOUR = re.compile(r"\b[Yy]our\b")
+_RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
+_ANSWER = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
+_REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
+
+Source = Callable[[Evidence], Iterable[CandidateFact]]
+
+
+def candidate_facts(evidence: Evidence, most: int = MOST) -> tuple[CandidateFact, ...]:
+    """At most *most* facts of a session: the surest, in the order they were said."""
+    found = [fact for source in SOURCES for fact in source(evidence) if not looks_secret(fact.text)]
+    kept: list[CandidateFact] = []
+    for fact in sorted(found, key=lambda fact: -fact.confidence):
+        if len(kept) < most and not any(alike(fact.text, other.text) for other in kept):
+            kept.append(fact)
+    return tuple(sorted(kept, key=lambda fact: fact.turns))
+
+
+def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the user wants to hold beyond the task at hand."""
+    for one in _said_by_user(evidence):
+        if words().says("standing_rule", one.text) and words().opens("directive", one.text):
+            yield _fact(standing_alone(one.text), one.turn, Category.RULE, subject="user", confidence=0.9)
+
+
+def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
+    for one in _said_by_user(evidence):
+        is_own = words().says("preference", one.text) and not words().says("refers_back", one.text)
+        if is_own and not _OTHER_PERSON.search(one.text) and not evidence.is_conversation:
+            yield _fact(
+                in_third_person(standing_alone(one.text)),
+                one.turn,
+                Category.PREFERENCE,
+                subject="user",
+                confidence=0.85,
+            )
+
+
+def identities(evidence: Evidence) -> Iterator[CandidateFact]:
+    """Names, addresses and numbers by which the user is known."""
+    for one in _said_by_user(evidence):
+        if words().says("identity", one.text) and not words().says("lacking", one.text):
+            yield _fact(
+                in_third_person(standing_alone(one.text)), one.turn, Category.PERSON, subject="user", confidence=0.9
+            )
+
+
+def choices(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the user decided in so many words."""
+    for one in _said_by_user(evidence):
+        is_clear = words().says("chooses", one.text) and not words().says("refers_back", one.text)
+        if is_clear and not evidence.is_conversation:
+            yield _fact(f"The user decided: “{one.text}”", one.turn, Category.DECISION, subject="user", confidence=0.8)
+
+
+def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the user approved, rejected or answered when asked."""
+    for entry in evidence.transcript:
+        if entry.kind is Kind.DECISION and (text := _verdict(entry)):
+            yield _fact(text, entry.turn, Category.DECISION, subject="user", confidence=0.9)
+
+
+def people(evidence: Evidence) -> list[CandidateFact]:
+    """What two people talking say of themselves, the most telling of it."""
+    if not evidence.is_conversation:
+        return []
+    told = [fact for one in evidence.said for fact in _about_the_speaker(one)]
+    return sorted(told, key=lambda fact: -_telling(fact.text))[:_MOST_ABOUT_PEOPLE]
+
+
+def findings(evidence: Evidence) -> Iterator[CandidateFact]:
+    """Causes, constraints and settings that the agent states."""
+    last = {id(one) for one in evidence.answer}
+    for one in evidence.said:
+        if one.speaker is not Kind.ASSISTANT or evidence.is_conversation or not is_lesson(one):
+            continue
+        if name := name_in(one.text):
+            yield _fact(
+                one.text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if id(one) in last else 0.7
+            )
+        elif words().says("constraint", one.text) and not _OTHER_PERSON.search(one.text):
+            yield _fact(standing_alone(one.text), one.turn, Category.CONCEPT, subject="", confidence=0.65)
+
+
+def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What was booked, changed or refunded for the user."""
+    if evidence.files or evidence.is_conversation:
+        return
+    for one in evidence.said:
+        is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
+        if is_report and not words().says("formality", one.text) and not _FIRST_PERSON.match(one.text):
+            text = standing_alone(_YOUR.sub("the user's", _INTRODUCES.sub("", one.text)))
+            yield _fact(text, one.turn, Category.EVENT, subject="user", confidence=0.85)
+
+
+def commits(evidence: Evidence) -> Iterator[CandidateFact]:
+    for subject, turn in evidence.commits:
+        yield _fact(
+            f"Committed “{shortened(subject, _QUOTE)}”", turn, Category.EVENT, subject="commit", confidence=0.85
+        )
+
+
+def ways_to_test(evidence: Evidence) -> Iterator[CandidateFact]:
+    """How tests are run here: the shortest command that passed."""
+    passed = sorted((run for run in evidence.tests if run.passed), key=lambda run: len(run.command))
+    for run in passed[:1]:
+        yield _fact(f"Tests are run with `{run.command}`", run.turn, Category.TOOL, subject="tests", confidence=0.8)
+
+
+SOURCES: tuple[Source, ...] = (
+    standing_rules,
+    preferences,
+    identities,
+    choices,
+    verdicts,
+    people,
+    findings,
+    services_done,
+    commits,
+    ways_to_test,
+)
+
+
+def _fact(text: str, turn: int, category: Category, *, subject: str, confidence: float) -> CandidateFact:
+    return CandidateFact(
+        text=text if text.endswith((".", "!", "”")) else f"{text}.",
+        category=category,
+        subject=subject,
+        confidence=confidence,
+        turns=(turn,),
+    )
+
+
+def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
+    """What the user states, in sentences that can stand alone."""
+    for one in evidence.said:
+        is_short = not _SHORTEST <= len(one.text) <= LONGEST
+        if one.speaker is Kind.USER and not (is_short or one.is_question or one.is_quoted or is_courtesy(one.text)):
+            yield one
+
+
+def _verdict(entry: Entry) -> str | None:
+    text = " ".join(entry.text.split())
+    if answers := [f"Asked “{a['question']}”, the user answered “{a['answer']}”" for a in _ANSWER.finditer(text)]:
+        return "; ".join(answers)
+    if rejected := _REJECTED.match(text):
+        return f"The user rejected {rejected['what']}: “{shortened(rejected['reason'], _QUOTE)}”"
+    if text.startswith("Approved the plan:"):
+        return f"The user approved the plan “{shortened(text.partition(':')[2].strip(), _QUOTE)}”"
+    return None
+
+
+def _about_the_speaker(one: Statement) -> Iterator[CandidateFact]:
+    """The parts of a statement that begin with its speaker. People who chat often leave out the full stop."""
+    who = "the user" if one.speaker is Kind.USER else "the assistant"
+    for part in _RUN_ON.split(one.text):
+        text = _CHATTER.sub("", part).strip()
+        is_liking = words().says("preference", text)
+        is_about = _FIRST_PERSON.match(text) and (is_liking or words().says("about_me", text))
+        is_clear = not (_OTHER_PERSON.search(text) or "?" in text or words().says("hedge", text))
+        if is_about and is_clear and _SHORTEST_ABOUT_PEOPLE <= len(text) <= _LONGEST_ABOUT_PEOPLE:
+            category = Category.PREFERENCE if is_liking else Category.PERSON
+            subject = who.removeprefix("the ")
+            yield _fact(in_third_person(text, who), one.turn, category, subject=subject, confidence=0.75)
+
+
+def _telling(text: str) -> int:
+    """How much a sentence about somebody says: its own words, and names and numbers twice."""
+    told = set(_WORD.findall(text)) - _NAMES_OF_SPEAKERS
+    named = sum(word[0].isupper() or word[0].isdigit() for word in told)
+    return named + len({word.lower() for word in told} - words().sets["stopwords"] - words().sets["general"])

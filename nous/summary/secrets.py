@@ -1,0 +1,36 @@
+"""Whether a text looks as if it held a password, a key or a card number. Such a text is never kept as a fact."""
+
+import re
+from collections import Counter
+from math import log2
+
+_KNOWN = re.compile(
+    r"\b(?:sk|pk|rk)[-_](?:live|test|ant|proj)?[-_]?[A-Za-z0-9_-]{12,}|\bgh[opsu]_[A-Za-z0-9]{20,}|\bxox[abpr]-|\bAKIA[0-9A-Z]{12,}"
+    r"|\beyJ[A-Za-z0-9_-]{10,}\.|-----BEGIN |\bAIza[0-9A-Za-z_-]{20,}|\bglpat-|\bREDACTED\b"
+)
+_NAMED = re.compile(
+    r"\b(?:password|passwd|passphrase|secret|api[ _-]?key|access[ _-]?token|auth[ _-]?token|private[ _-]?key|bearer)\b"
+    r"\s*(?:is|[:=])\s*\S{4,}",
+    re.IGNORECASE,
+)
+_CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){13,19}(?![\w-])")
+_TOKEN = re.compile(r"[A-Za-z0-9+=_-]{24,}")
+_RANDOM_ENOUGH = 3.8
+"""Bits per character; names and words stay below."""
+
+
+def looks_secret(text: str) -> bool:
+    """Whether *text* holds something that is probably a credential. Errs on the side of yes."""
+    if _KNOWN.search(text) or _NAMED.search(text) or _CARD.search(text):
+        return True
+    return any(_is_random(token) for token in _TOKEN.findall(text))
+
+
+def _is_random(token: str) -> bool:
+    has_all = any(c.isdigit() for c in token) and any(c.islower() for c in token) and any(c.isupper() for c in token)
+    return has_all and _entropy(token) >= _RANDOM_ENOUGH
+
+
+def _entropy(token: str) -> float:
+    counts = Counter(token)
+    return -sum(n / len(token) * log2(n / len(token)) for n in counts.values())

@@ -1,0 +1,84 @@
+"""What somebody says of themselves, as somebody else would say it: "I like tea" becomes "The user likes tea".
+
+English only, by simple rules: the first mention is named, later ones are "they". Where no rule applies the words stay
+as they are, so that nothing is said that was not said.
+"""
+
+import re
+
+from nous.language import words
+
+_MENTION = re.compile(
+    r"\b(?:"
+    r"(?P<contracted>I['\u2019](?:m|ve|d|ll)|Im|i['\u2019](?:m|ve|d|ll)|im)\b"
+    r"|(?P<subject>[Ii])"
+    r"(?P<adverbs>(?: (?:also|really|just|only|always|never|usually|often|still|actually|currently|mostly))*)"
+    r" (?P<verb>[a-z]+(?:['\u2019]t)?)\b"
+    r"|(?P<alone>I)\b"
+    r"|(?P<own>[Mm]y|[Mm]ine)\b"
+    r"|(?P<object>me|myself)\b"
+    r")"
+)
+_NAMED_CONTRACTIONS = {"m": "is", "ve": "has", "d": "would", "ll": "will"}
+_LATER_CONTRACTIONS = {"m": "are", "ve": "have", "d": "would", "ll": "will"}
+_IRREGULAR = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes"}
+_PLURAL = {"am": "are", "was": "were", "wasn't": "weren't"}
+_HISSING = ("s", "x", "z", "ch", "sh", "o")
+
+
+def in_third_person(text: str, who: str = "the user") -> str:
+    """*text* with its speaker named *who*."""
+    speaker = _Speaker(who)
+    told = _MENTION.sub(speaker.mention, text)
+    return told[:1].upper() + told[1:]
+
+
+class _Speaker:
+    """Somebody who is named once, and then referred to."""
+
+    def __init__(self, who: str) -> None:
+        self._who = who
+        self._is_named = False
+
+    def mention(self, found: re.Match[str]) -> str:
+        """What stands for one mention."""
+        name = self._named(found) if not self._is_named else None
+        self._is_named = True
+        return name if name is not None else self._referred(found)
+
+    def _named(self, found: re.Match[str]) -> str:
+        if found["contracted"]:
+            return f"{self._who} {_NAMED_CONTRACTIONS[_ending(found['contracted'])]}"
+        if found["verb"]:
+            return f"{self._who}{found['adverbs']} {_inflected(found['verb'])}"
+        return f"{self._who}'s" if found["own"] else self._who
+
+    def _referred(self, found: re.Match[str]) -> str:
+        if found["contracted"]:
+            return f"they {_LATER_CONTRACTIONS[_ending(found['contracted'])]}"
+        if found["verb"]:
+            return f"they{found['adverbs']} {_PLURAL.get(_straight(found['verb']), found['verb'])}"
+        if found["own"]:
+            return "theirs" if found["own"].lower() == "mine" else "their"
+        return {"me": "them", "myself": "themselves"}.get(found["object"] or "", "they")
+
+
+def _ending(contracted: str) -> str:
+    return contracted.lower().lstrip("i").lstrip("'\u2019")
+
+
+def _straight(verb: str) -> str:
+    return verb.replace("\u2019", "'")
+
+
+def _inflected(verb: str) -> str:
+    """The third person of a present form; other forms as they are."""
+    verb = _straight(verb)
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    is_past = verb.endswith("ed") and not verb.endswith("eed")
+    if is_past or verb.endswith("n't") or verb in words().sets["unchanged_verbs"] or verb in words().sets["adverbs"]:
+        return verb
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(_HISSING) else f"{verb}s"
