@@ -51,9 +51,8 @@ class Vectors:
         return [(self._ids[at], float(similarities[at])) for at in nearest]
 
     def _similarities(self, vector: "NDArray[np.float32]") -> "NDArray[np.float32]":
-        if not self._ids:
-            return np.empty(0, dtype=np.float32)
-        return np.concatenate([block @ vector for block in self._blocks])[: len(self._ids)]
+        written = [block[: len(self._ids) - number * ROWS] @ vector for number, block in enumerate(self._blocks)]
+        return np.concatenate(written) if written else np.empty(0, dtype=np.float32)
 
 
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":

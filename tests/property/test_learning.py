@@ -1,0 +1,118 @@
+"""Laws of the guard and of learning."""
+
+from datetime import UTC, datetime
+from uuid import uuid5
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact
+from nous.events import NAMESPACE
+from nous.fact import Source
+from nous.learning.guard.compare import Comparison, compare
+from nous.learning.guard.lexicon import english
+from nous.learning.known import Knowledge
+from nous.learning.learn import ALREADY, Occasion, learn
+from nous.learning.normalise import exact_form
+from nous.learning.policy import Policy
+from nous.learning.statement import Statement
+from nous.scope import Scope
+
+PEOPLE = ("Alice", "Bob", "Priya", "Omar", "Lena")
+VERBS = ("mentors", "trusts", "manages", "replaced", "blocks", "depends on", "reports to")
+PLACES = ("in production", "on Friday", "with care", "for the audit", "after the import", "at 9:15")
+
+
+def statement(who: str, verb: str, whom: str, number: int, place: str) -> str:
+    return f"{who} {verb} {whom} and {number} others {place}"
+
+
+statements = st.builds(
+    statement,
+    st.sampled_from(PEOPLE),
+    st.sampled_from(VERBS),
+    st.sampled_from(PEOPLE),
+    st.integers(2, 99),
+    st.sampled_from(PLACES),
+)
+anything = st.text(max_size=60)
+teaching = st.lists(st.lists(st.one_of(statements, anything), max_size=6), max_size=5)
+
+
+def compared(one: str, other: str) -> Comparison:
+    return compare(Statement(one).reading, Statement(other).reading, english())
+
+
+@given(st.one_of(statements, anything))
+def test_a_text_never_differs_from_itself_but_in_language(text: str) -> None:
+    assert compared(text, text).objection in (None, "not in a language whose small words are known")
+
+
+@given(st.one_of(statements, anything), st.one_of(statements, anything))
+def test_it_does_not_matter_which_text_came_first(one: str, other: str) -> None:
+    there, back = compared(one, other), compared(other, one)
+
+    assert bool(there.objection) == bool(back.objection)
+    assert (there.only_left, there.only_right) == (back.only_right, back.only_left)
+
+
+@given(statements, st.integers(100, 999))
+def test_another_number_is_always_objected_to(text: str, number: int) -> None:
+    changed = " ".join(str(number) if word.isdecimal() else word for word in text.split())
+
+    assert compared(text, changed).objection
+
+
+@given(statements, st.sampled_from(["not", "never", "no longer", "hardly", "without"]), st.integers(0, 20))
+def test_one_negation_more_is_always_objected_to(text: str, negation: str, place: int) -> None:
+    words = text.split()
+    words.insert(place % (len(words) + 1), negation)
+
+    assert compared(text, " ".join(words)).objection
+
+
+@given(st.sampled_from(VERBS), st.permutations(PEOPLE), st.sampled_from(PLACES))
+def test_two_people_who_change_places_are_always_objected_to(verb: str, people: list[str], place: str) -> None:
+    one, other, *_ = people
+
+    assert compared(f"{one} {verb} {other} {place}", f"{other} {verb} {one} {place}").objection
+
+
+@given(anything)
+def test_normalising_twice_changes_nothing_more(text: str) -> None:
+    form = exact_form(text)
+
+    assert exact_form(form) == form
+    assert exact_form(f"  {text.upper()} ") == exact_form(text.upper())
+
+
+def taught(lessons: list[list[str]], *, again: bool) -> list[str]:
+    """The reasons of the last lesson, taught once more if *again*, and that no fact is known twice, on the way."""
+    embedder = Hashed(dim=32)
+    knowledge = Knowledge(embedder_id=embedder.id, dim=embedder.dim)
+    reasons: list[str] = []
+    for number, texts in enumerate(lessons + lessons[-1:] if again else lessons):
+        episode = uuid5(NAMESPACE, str(min(number, len(lessons) - 1)))
+        source = Source(episode_id=episode, event_id=episode, session_id="s", turns=(1,))
+        occasion = Occasion(scope=Scope(), source=source, policy=Policy(near=0.4), at=datetime(2026, 1, 1, tzinfo=UTC))
+        candidates = [CandidateFact(text=text) for text in texts]
+        learning = learn(candidates, embedder.embed(texts), knowledge=knowledge, occasion=occasion)
+        knowledge.extend(learning.rows, learning.vectors)
+        assert len(learning.findings) == len(texts)
+        reasons = [finding.verdict.reason for finding in learning.findings]
+    forms = [known.statement.form for known in knowledge.current()]
+    assert len(forms) == len(set(forms))
+    return reasons
+
+
+@settings(max_examples=60, deadline=None)
+@given(teaching.filter(bool))
+def test_an_episode_taught_twice_has_nothing_new_to_say(lessons: list[list[str]]) -> None:
+    assert set(taught(lessons, again=True)) <= {ALREADY}
+
+
+@settings(max_examples=60, deadline=None)
+@given(teaching.filter(bool))
+def test_every_candidate_has_a_verdict_and_no_text_is_current_twice(lessons: list[list[str]]) -> None:
+    taught(lessons, again=False)

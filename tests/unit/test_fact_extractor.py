@@ -1,0 +1,203 @@
+"""The worker that learns facts."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid5
+
+import pytest
+from structlog.testing import capture_logs
+
+from nous.codec import decode, encode
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact, Outcome, Summary
+from nous.events import NAMESPACE, EpisodeSummarized, Event, FactConfirmed, FactLearned, FactSuperseded, SessionEnded
+from nous.fact import Fact, Learned
+from nous.kit import Kit
+from nous.learning.policy import Policy
+from nous.scope import Scope
+from nous.store.memory import MemoryStore
+from nous.transcript.model import Transcript
+from workers.fact_extractor import WORKER
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class NoTranscripts:
+    def read(self, event: SessionEnded) -> Transcript:
+        raise AssertionError(f"no transcript is needed for {event.id}")
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def kit(store: MemoryStore) -> Kit:
+    return Kit(
+        episodes=store,
+        facts=store,
+        transcripts=NoTranscripts(),
+        embedder=Hashed(),
+        clock=lambda: AT,
+        policy=Policy(near=0.5, cap=5),
+    )
+
+
+def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummarized:
+    event_id = uuid5(NAMESPACE, f"event/{session}")
+    known: dict[str, Any] = {
+        "id": event_id,
+        "time": AT,
+        "source": "tests",
+        "scope": Scope(),
+        "agent_id": "tester",
+        "session_id": session,
+        "trace_id": event_id,
+        "episode_id": uuid5(NAMESPACE, session),
+        "version": "v",
+        "summary": Summary(
+            title="t",
+            summary="s",
+            key_points=(),
+            outcome=Outcome.RESOLVED,
+            outcome_rationale="r",
+            topics=(),
+        ),
+        "candidate_facts": tuple(CandidateFact(text=text, turns=(n,)) for n, text in enumerate(texts, start=1)),
+    }
+    return EpisodeSummarized(**{**known, **fields})
+
+
+def committed(kit: Kit, store: MemoryStore, event: EpisodeSummarized) -> Sequence[Event]:
+    """The events of a run whose writes went through."""
+    effects = WORKER.build(kit)(event)
+    assert store.apply(effects.writes) is None
+    return effects.events
+
+
+def learned(store: MemoryStore) -> list[Fact]:
+    return [row.fact for row in store.read(Scope()).rows if isinstance(row, Learned)]
+
+
+def test_what_an_episode_teaches_is_written_and_announced(kit: Kit, store: MemoryStore) -> None:
+    event = summarized("Tim likes tea", "The API is on port 8080")
+
+    events = committed(kit, store, event)
+
+    assert [type(said) for said in events] == [FactLearned, FactLearned]
+    assert [fact.text for fact in learned(store)] == ["Tim likes tea", "The API is on port 8080"]
+    assert [said.id for said in events] == [event.next_id("fact-extractor", index) for index in range(2)]
+    assert {said.caused_by for said in events} == {event.id}
+
+
+def test_every_fact_leads_back_to_its_episode_event_session_and_turns(kit: Kit, store: MemoryStore) -> None:
+    event = summarized("Tim likes tea", "The API is on port 8080")
+
+    committed(kit, store, event)
+
+    sources = [fact.source for fact in learned(store)]
+    assert {(source.episode_id, source.event_id, source.session_id) for source in sources} == {
+        (event.episode_id, event.id, "s1")
+    }
+    assert [source.turns for source in sources] == [(1,), (2,)]
+
+
+def test_the_events_survive_the_wire(kit: Kit, store: MemoryStore) -> None:
+    committed(kit, store, summarized("The API is on port 8080"))
+
+    for said in committed(kit, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")):
+        assert decode(encode(said), type_hint=said.type) == said
+
+
+def test_a_verdict_names_the_other_fact_and_the_reason(kit: Kit, store: MemoryStore) -> None:
+    [first] = committed(kit, store, summarized("The API is on port 8080"))
+    linked, confirmed = committed(
+        kit, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
+    )
+
+    assert isinstance(first, FactLearned)
+    assert isinstance(linked, FactLearned)
+    assert (linked.verdict, linked.other_fact_id) == ("linked", first.fact_id)
+    assert "8081 / 8080" in linked.reason
+    assert isinstance(confirmed, FactConfirmed)
+    assert (confirmed.verdict, confirmed.fact_id, confirmed.turns) == ("known", first.fact_id, (2,))
+    assert confirmed.episode_id == uuid5(NAMESPACE, "s2")
+    assert confirmed.other_fact_id is None
+
+
+def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemoryStore) -> None:
+    class Calibrated(Hashed):
+        @property
+        def id(self) -> str:
+            return "all-MiniLM-L6-v2-int8"
+
+    kit = Kit(
+        episodes=store,
+        facts=store,
+        transcripts=NoTranscripts(),
+        embedder=Calibrated(),
+        clock=lambda: AT,
+        policy=Policy(near=0.5, one_sided=0.6),
+    )
+    [poor] = committed(kit, store, summarized("The team uses Postgres for everything"))
+    rich, gone = committed(kit, store, summarized("The team uses Postgres for everything in production", session="s2"))
+
+    assert isinstance(poor, FactLearned)
+    assert isinstance(rich, FactLearned)
+    assert isinstance(gone, FactSuperseded)
+    assert (rich.verdict, rich.other_fact_id) == ("richer", poor.fact_id)
+    assert (gone.fact_id, gone.other_fact_id, gone.verdict) == (poor.fact_id, rich.fact_id, "richer")
+
+
+@pytest.mark.parametrize("texts", [(), ("", " ", "...")])
+def test_an_episode_without_candidates_is_skipped(kit: Kit, texts: tuple[str, ...]) -> None:
+    effects = WORKER.build(kit)(summarized(*texts))
+
+    assert (effects.writes, effects.events, effects.skipped) == ((), (), "no candidate facts")
+
+
+def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
+    event = summarized("Tim likes tea", "The API is on port 8080", "The API is on port 8081")
+    committed(kit, store, event)
+
+    effects = WORKER.build(kit)(event)
+
+    assert (effects.writes, effects.events, effects.skipped) == ((), (), "already learned")
+
+
+def test_said_again_before_the_commit_it_says_the_same(kit: Kit) -> None:
+    event = summarized("Tim likes tea", "The API is on port 8080")
+    handler = WORKER.build(kit)
+
+    assert handler(event).events == handler(event).events
+
+
+def test_after_a_refusal_it_judges_again_by_what_is_known_now(kit: Kit, store: MemoryStore) -> None:
+    stale = WORKER.build(kit)(summarized("Tim likes tea"))
+    committed(kit, store, summarized("Tim likes tea", session="s2"))
+
+    assert store.apply(stale.writes) is not None
+    [event] = committed(kit, store, summarized("Tim likes tea"))
+    assert isinstance(event, FactConfirmed)
+
+
+def test_scopes_learn_apart(kit: Kit, store: MemoryStore) -> None:
+    committed(kit, store, summarized("Tim likes tea"))
+    [event] = committed(kit, store, summarized("Tim likes tea", session="s2", scope=Scope(project="other")))
+
+    assert isinstance(event, FactLearned)
+
+
+def test_what_the_cap_cuts_is_reported(kit: Kit, store: MemoryStore) -> None:
+    with capture_logs() as logs:
+        events = committed(kit, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
+
+    assert len(events) == kit.policy.cap
+    assert [(line["cut"], line["cap"]) for line in logs] == [(2, 5)]
+
+
+def test_it_refuses_an_event_that_is_not_its_own(kit: Kit, ended: Any) -> None:
+    with pytest.raises(TypeError, match="session_ended"):
+        WORKER.build(kit)(ended())

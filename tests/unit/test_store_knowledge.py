@@ -1,0 +1,146 @@
+"""What a process remembers of the logs it reads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from uuid import uuid5
+
+import pytest
+
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact
+from nous.errors import Misconfigured
+from nous.events import NAMESPACE
+from nous.fact import LogVersion, Source
+from nous.learner import Learner
+from nous.learning.policy import Policy
+from nous.scope import Scope
+from nous.store.base import LogSlice
+from nous.store.knowledge import FactMemory
+from nous.store.memory import MemoryStore
+
+
+class Watched:
+    """A log that notes from where it was read."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self.reads: list[int] = []
+
+    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
+        self.reads.append(after.n if after else 0)
+        return self._store.read(scope, after=after)
+
+
+def source(episode: str) -> Source:
+    return Source(
+        episode_id=uuid5(NAMESPACE, episode),
+        event_id=uuid5(NAMESPACE, f"event of {episode}"),
+        session_id=episode,
+        turns=(),
+    )
+
+
+def learner(store: MemoryStore, memory: FactMemory | None = None) -> Learner:
+    return Learner(
+        log=store,
+        memory=memory or FactMemory(),
+        embedder=Hashed(),
+        policy=Policy(near=0.3),
+        clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+def learn(store: MemoryStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
+    lesson = learner(store).teach([CandidateFact(text=text)], scope=scope or Scope(), source=source(episode))
+    assert lesson.append
+    assert store.apply([lesson.append]) is None
+
+
+def texts(memory: FactMemory, log: Watched, scope: Scope | None = None, embedder: Hashed | None = None) -> list[str]:
+    with memory.current(log, scope or Scope(), embedder or Hashed()) as knowledge:
+        return [known.fact.text for known in knowledge.current()]
+
+
+def test_only_what_was_added_is_read() -> None:
+    store = MemoryStore()
+    log, memory = Watched(store), FactMemory()
+    learn(store, "Tim likes tea")
+
+    assert texts(memory, log) == ["Tim likes tea"]
+
+    learn(store, "Redis is used")
+
+    assert texts(memory, log) == ["Tim likes tea", "Redis is used"]
+    assert texts(memory, log) == ["Tim likes tea", "Redis is used"]
+    assert log.reads == [0, 1, 2]
+
+
+def test_a_log_that_begins_anew_is_learned_anew() -> None:
+    before, after = MemoryStore(), MemoryStore()
+    memory = FactMemory()
+    learn(before, "Tim likes tea")
+    learn(after, "Redis is used")
+    texts(memory, Watched(before))
+
+    assert texts(memory, Watched(after)) == ["Redis is used"]
+
+
+def test_scopes_and_embedders_are_kept_apart() -> None:
+    store, memory = MemoryStore(), FactMemory()
+    mine, yours = Scope(project="mine"), Scope(project="yours")
+    learn(store, "Tim likes tea", scope=mine)
+    log = Watched(store)
+
+    assert texts(memory, log, mine) == ["Tim likes tea"]
+    assert texts(memory, log, yours) == []
+    with memory.current(log, mine, Hashed(dim=64)) as knowledge:
+        assert knowledge.near(Hashed(dim=64).embed(["Tim likes tea"])[0], 0.5) == []
+
+
+def test_the_scopes_used_last_are_kept() -> None:
+    store, memory = MemoryStore(), FactMemory(scopes=1)
+    log = Watched(store)
+    learn(store, "Tim likes tea")
+
+    for scope in (Scope(), Scope(project="other"), Scope()):
+        texts(memory, log, scope)
+
+    assert log.reads == [0, 0, 0]
+
+
+def test_vectors_of_another_dimension_are_refused_each_time() -> None:
+    class Changed(Hashed):
+        @property
+        def id(self) -> str:
+            return Hashed().id
+
+    store, memory = MemoryStore(), FactMemory()
+    learn(store, "Tim likes tea")
+
+    for _ in range(2):
+        with pytest.raises(Misconfigured, match="256 numbers"):
+            texts(memory, Watched(store), embedder=Changed(dim=64))
+
+
+def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> None:
+    store, memory = MemoryStore(), FactMemory()
+    twins = [(f"Service {number} is owned by Omar", f"Omar owns service {number}") for number in range(40)]
+    attempts = [(text, f"{text}/{half}") for pair in twins for half, text in enumerate(pair)]
+
+    def teach(learner: Learner) -> Callable[[tuple[str, str]], None]:
+        def one(attempt: tuple[str, str]) -> None:
+            while True:
+                lesson = learner.teach([CandidateFact(text=attempt[0])], scope=Scope(), source=source(attempt[1]))
+                if lesson.append is None or store.apply([lesson.append]) is None:
+                    return
+
+        return one
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(teach(learner(store, memory)), attempts))
+
+    with memory.current(store, Scope(), Hashed()) as knowledge:
+        known = list(knowledge.current())
+    assert len(known) == len(twins)
+    assert [fact.times_confirmed for fact in known] == [2] * len(twins)
