@@ -1,9 +1,11 @@
 """Who may see the dashboard, and from where it may be used."""
 
+import pickle
 import threading
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -13,12 +15,15 @@ pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
 
 import rq_dashboard.web
 from flask import Flask
+from rq import Queue
 from rq.job import Job
 
 from nous.cli import main
 from nous.cli.frame import MISCONFIGURED
 from nous.errors import Misconfigured
 from nous.jobs.rq.dashboard import ACTIONS, Login, build, is_loopback, listen
+from nous.jobs.rq.job import FUNCTION
+from nous.jobs.rq.queue import queue_named
 
 PAGE = "/0/data/queues.json"
 BUTTON = "/queue/some/compact"
@@ -108,6 +113,40 @@ def test_two_dashboards_of_different_jobs_stand_side_by_side_and_rq_dashboard_st
 
     assert [app.test_client().get(PAGE).status_code for app in apps] == [401, 200]
     assert rq_dashboard.web.Job is Job
+
+
+def test_what_a_producer_sent_never_becomes_markup(app: Flask, redis: FakeRedis) -> None:
+    queue_named("some", redis).enqueue(FUNCTION, job_id="hostile", description="<img src=x onerror=alert(1)>")
+
+    answer = app.test_client().get("/0/data/job/hostile.json").text
+
+    assert "img src=x onerror=alert(1)" in answer
+    assert "<" not in answer
+    assert ">" not in answer
+
+
+class Bomb:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Callable[[Path], None], tuple[Path]]:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("page", ["job/foreign", "jobs/some/queued/8/asc/1"])
+def test_a_pickled_job_of_another_application_is_shown_and_never_unpickled(
+    app: Flask, redis: FakeRedis, page: str, tmp_path: Path
+) -> None:
+    job = Queue("some", connection=redis).enqueue("some.function", job_id="foreign")
+    bomb = pickle.dumps(Bomb(tmp_path / "exploded"))
+    redis.hset(job.key, mapping={"data": bomb, "meta": bomb, "result": bomb})
+
+    answer = app.test_client().get(f"/0/data/{page}.json")
+
+    assert (answer.status_code, "foreign" in answer.text) == (200, True)
+    assert not (tmp_path / "exploded").exists()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
