@@ -52,7 +52,9 @@ def _source(event: EpisodeSummarized) -> Source:
 
 def announcements(cause: EpisodeSummarized, findings: Sequence[Finding], at: datetime) -> Iterator[FactEvent]:
     """What to announce of each finding that changed something; a fact's successor comes before its end."""
-    announced = (event for finding in findings if finding.rows for event in _announced(finding))
+    announced = (
+        event for finding in findings if finding.rows and finding.has_new_source for event in _announced(finding)
+    )
     for index, (kind, fact, finding) in enumerate(announced):
         said = {"episode_id": cause.episode_id, "turns": finding.candidate.turns}
         yield kind.after(cause, by=NAME, index=index, at=at, **said, **_verdict(fact, finding))

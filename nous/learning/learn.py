@@ -28,7 +28,8 @@ ALREADY = "already learned from this episode"
 class Finding:
     """What became of a candidate: the verdict, the fact that now says it, and the one this one took the place of.
 
-    `rows` is empty where the candidate added nothing, not even a source.
+    `rows` is empty where the candidate added nothing, not even a wording. `has_new_source` is false where an episode
+    repeats itself in other words.
     """
 
     candidate: CandidateFact
@@ -36,6 +37,7 @@ class Finding:
     fact: Fact
     replaced: Fact | None = None
     rows: tuple[Row, ...] = ()
+    has_new_source: bool = True
 
     @property
     def other_id(self) -> UUID | None:
@@ -118,11 +120,9 @@ def _finding(candidate: CandidateFact, vector: "NDArray[np.float32]", known: Kno
 
 
 def _confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occasion: Occasion) -> Finding:
-    """The fact that *verdict* names has one source more, unless this episode has been one before."""
+    """The fact that *verdict* names was said again; the wording is kept as evidence, whoever said it."""
     fact = known[verdict.fact_id]
     source = _source(candidate, occasion)
-    if fact.was_said_in(source.episode_id):
-        return Finding(candidate=candidate, verdict=replace(verdict, reason=ALREADY), fact=fact.fact)
     row = Confirmed(
         fact_id=verdict.fact_id,
         source=source,
@@ -131,7 +131,8 @@ def _confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occas
         at=occasion.at,
         similarity=verdict.similarity,
     )
-    return Finding(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,))
+    is_new = not fact.was_said_in(source.episode_id)
+    return Finding(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,), has_new_source=is_new)
 
 
 def _learned(candidate: CandidateFact, verdict: New | Richer | Linked, known: Knowledge, occasion: Occasion) -> Finding:

@@ -1,0 +1,101 @@
+"""Processes that teach one scope at once: no fact is stored twice, none is lost. RACE_FACTS makes it larger."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from nous.learning.judge import Known, Richer, judge
+from nous.learning.known import Knowledge, KnownFact
+from nous.learning.normalise import exact_form
+from nous.learning.statement import Statement
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import Settings
+from nous.wiring import World, build, policy
+
+FACTS = int(os.environ.get("RACE_FACTS", "240"))
+PROCESSES = 8
+SCOPE = Scope(project="race")
+
+pytestmark = pytest.mark.skipif(
+    find_spec("onnxruntime") is None, reason="near-duplicates need a real embedder: install nous[local]"
+)
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="nous-") as name:
+        try:
+            yield Path(name)
+        finally:
+            embedded.stop(Path(name))
+
+
+def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_nothing(directory: Path) -> None:
+    texts = [text for number in range(FACTS // 2) for text in variants(number)]
+    random.Random(7).shuffle(texts)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
+    environment["NOUS_DATA_DIR"] = str(directory)
+
+    verdicts = Counter(teach_at_once([texts[i::PROCESSES] for i in range(PROCESSES)], environment))
+
+    world = build(Settings(data_dir=directory))
+    with world.kit.memory.current(world.kit.facts, SCOPE, world.kit.embedder) as knowledge:
+        slipped = list(said_twice(knowledge, world))
+        lost = [text for text in texts if not knowledge.line(exact_form(text))]
+        current = sum(1 for _ in knowledge.current())
+    print(f"\n{FACTS} facts by {PROCESSES} processes: {dict(verdicts)}")
+    print(f"{current} kept, {len(slipped)} slipped, {len(lost)} lost")
+    assert sum(verdicts.values()) == FACTS
+    assert slipped == []
+    assert lost == []
+    assert current == FACTS // 2
+
+
+def variants(number: int) -> tuple[str, str]:
+    """One thing, said in two ways that no exact comparison brings together."""
+    return (
+        f"The retry limit of service-{number} is {number + 3} attempts",
+        f"Retry limit for service-{number}: {number + 3} attempts",
+    )
+
+
+def teach_at_once(shares: list[list[str]], environment: dict[str, str]) -> Iterator[str]:
+    """The verdicts of all processes, each of which teaches its share."""
+    command = [sys.executable, "-m", "nous", "facts", "learn", "--scope", SCOPE.project, "--json"]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            )
+            for _ in shares
+        ]
+        for process, share in zip(processes, shares, strict=True):
+            assert process.stdin
+            process.stdin.write("\n".join(map(json.dumps, share)).encode())
+            process.stdin.close()
+        for process in processes:
+            assert process.stdout
+            yield from (json.loads(line)["verdict"] for line in process.stdout)
+            assert process.wait() == 0
+
+
+def said_twice(knowledge: Knowledge, world: World) -> Iterator[tuple[KnownFact, object]]:
+    """Every current fact that the judge, asked afresh, takes for another current one."""
+    rule = policy(world.settings)
+    for known in knowledge.current():
+        [vector] = world.kit.embedder.embed([known.fact.text])
+        others = [each for each in knowledge.near(vector, rule.near) if each.fact_id != known.fact.id]
+        verdict = judge(Statement(known.fact.text), others, rule)
+        if isinstance(verdict, Known | Richer):
+            yield known, verdict
