@@ -65,7 +65,7 @@ class MiniLM:
 class _Model:
     """A tokenizer and a session, loaded."""
 
-    def __init__(self, weights: bytes, threads: int) -> None:
+    def __init__(self, weights: Path, threads: int) -> None:
         self._tokenizer = _tokenizer()
         self._session = _session(weights, threads)
 
@@ -93,15 +93,16 @@ def _installed() -> Path:
     return Path(package.origin).parent / "model.onnx"
 
 
-def _checked(path: Path) -> bytes:
+def _checked(path: Path) -> Path:
+    """*path*, if it holds the weights. The session reads it again, which costs less memory than handing it the bytes."""
     try:
-        weights = path.read_bytes()
+        with path.open("rb") as weights:
+            found = hashlib.file_digest(weights, "sha256").hexdigest()
     except OSError as error:
         raise Misconfigured(f"the weights of {MiniLM.id} cannot be read: {error}; {INSTALL}") from error
-    found = hashlib.sha256(weights).hexdigest()
     if found != WEIGHTS:
         raise Misconfigured(f"{path} is not {MiniLM.id}: its sha256 is {found}, not {WEIGHTS}; {INSTALL}")
-    return weights
+    return path
 
 
 def _tokenizer() -> Tokenizer:
@@ -120,7 +121,7 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _session(weights: bytes, threads: int) -> InferenceSession:
+def _session(weights: Path, threads: int) -> InferenceSession:
     """A session that keeps no arena and no spinning threads, since it shares its process with many jobs."""
     try:
         import onnxruntime  # noqa: PLC0415  (an extra, and slow to import)
@@ -132,4 +133,4 @@ def _session(weights: bytes, threads: int) -> InferenceSession:
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])

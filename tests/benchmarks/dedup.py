@@ -1,0 +1,121 @@
+"""How well repeats are told from near copies, by each rule and kind of pair, and what embedding and reading cost.
+
+    python tests/benchmarks/dedup.py [PAIRS.json...]
+
+A file holds a list of `{"a", "b", "label", "kind"}`. Pairs labelled `same` or `dup` should be merged, those labelled
+`apart` or `distinct` must not be, others are left out. Each is judged both ways round, and counts as merged if either
+way merges it. Without files: the pairs in ../shared/data, if they are there.
+"""
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from nous.embed.base import Embedder
+from nous.embed.minilm import MiniLM
+from nous.learning.judge import Known, Neighbour, Richer, judge
+from nous.learning.policy import Dedup, Policy
+from nous.learning.statement import Statement
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "facts"
+FILES = (DATA / "minimal_pairs_a.json", DATA / "dedup_pairs_dev.json")
+SAME = frozenset({"same", "dup"})
+APART = frozenset({"apart", "distinct"})
+RULES = {
+    "guarded": Policy(),
+    "cosine > .95": Policy(dedup=Dedup.COSINE, threshold=0.95),
+    "cosine > .90": Policy(dedup=Dedup.COSINE, threshold=0.90),
+    "exact": Policy(dedup=Dedup.EXACT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    one: Statement
+    other: Statement
+    should_merge: bool
+    kind: str
+    cosine: float
+
+    def is_merged(self, policy: Policy) -> bool:
+        return any(_merges(a, b, self.cosine, policy) for a, b in ((self.one, self.other), (self.other, self.one)))
+
+
+def _merges(known: Statement, candidate: Statement, cosine: float, policy: Policy) -> bool:
+    neighbour = Neighbour(fact_id=UUID(int=1), statement=known, similarity=cosine)
+    return isinstance(judge(candidate, [neighbour], policy), Known | Richer)
+
+
+def pairs(path: Path, embedder: Embedder) -> list[Pair]:
+    read: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return [_pair(row, embedder) for row in read if row["label"] in SAME | APART]
+
+
+def _pair(row: dict[str, Any], embedder: Embedder) -> Pair:
+    one, other = embedder.embed([row["a"], row["b"]])
+    kind = row["kind"] if isinstance(row["kind"], str) else ""
+    return Pair(
+        Statement(row["a"]),
+        Statement(row["b"]),
+        row["label"] in SAME,
+        f"{row['label']} {kind}".strip(),
+        float(one @ other),
+    )
+
+
+def table(found: Sequence[Pair]) -> Iterable[str]:
+    """A line for each kind of pair: how many of them each rule merges."""
+    yield f"{'':18}" + "".join(f"{name:>14}" for name in RULES)
+    for kind in dict.fromkeys(pair.kind for pair in found):
+        yield _line(kind, [pair for pair in found if pair.kind == kind])
+    yield _line("all to keep apart", [pair for pair in found if not pair.should_merge])
+    yield _line("all to merge", [pair for pair in found if pair.should_merge])
+
+
+def _line(name: str, found: Sequence[Pair]) -> str:
+    counts = (sum(pair.is_merged(policy) for pair in found) for policy in RULES.values())
+    return f"{name:18}" + "".join(f"{f'{count}/{len(found)}':>14}" for count in counts)
+
+
+def per_second(work: Callable[[], object], units: int) -> float:
+    """Units of *work* done in a second of CPU."""
+    start = time.process_time()
+    work()
+    return units / max(time.process_time() - start, 1e-9)
+
+
+def costs(texts: Sequence[str], embedder: Embedder) -> Iterable[str]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    embedder.embed(texts[:1])
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    yield f"memory: {before} MB at the peak before the model is loaded, {after} MB after"
+    words = sum(len(text.split()) for text in texts) / len(texts)
+    speed = per_second(lambda: embedder.embed(texts), len(texts))
+    yield f"embedding: {speed:.0f} sentences of {words:.0f} words per second of CPU"
+    statements = [Statement(text) for text in texts]
+    speed = per_second(lambda: [each.reading for each in statements], len(texts))
+    yield f"reading: {speed:.0f} sentences per second of CPU"
+
+
+def main(files: Sequence[Path]) -> int:
+    missing = [str(path) for path in files if not path.exists()]
+    if missing:
+        sys.stderr.write(f"not found: {', '.join(missing)}; name a file of pairs\n")
+        return 2
+    embedder = MiniLM()
+    texts = [row["a"] for path in files for row in json.loads(path.read_text(encoding="utf-8"))]
+    lines = [*costs(texts, embedder)]
+    for path in files:
+        lines += ["", path.name, *table(pairs(path, embedder))]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([Path(name) for name in sys.argv[1:]] or FILES))
