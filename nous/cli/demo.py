@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from nous import log
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
 from nous.cli.memory import episode_lines, fact_lines, knowledge_of
@@ -38,6 +39,7 @@ def demo(ctx: click.Context, directory: Path | None) -> None:
     app: App = ctx.obj
     home = directory or app.settings.data_dir / "demo"
     quiet = {"data_dir": home, "redis_url": "embedded:", "log_level": "warning"}
+    log.configure("warning", app.settings.log_format)
     settings = app.settings.model_copy(update=quiet)
     try:
         failed = _run(build(settings))
