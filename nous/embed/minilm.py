@@ -94,7 +94,7 @@ def _installed() -> Path:
 
 
 def _checked(path: Path) -> Path:
-    """*path*, if it holds the weights. The session reads it again, which costs less memory than handing it the bytes."""
+    """*path*, if it holds the weights. The session reads it again: that takes less memory than its bytes do."""
     try:
         with path.open("rb") as weights:
             found = hashlib.file_digest(weights, "sha256").hexdigest()
