@@ -43,6 +43,7 @@ from nous.store.plans import plan_for
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
+from nous.store.uploads import Uploads
 from nous.store.transcripts import StoredTranscripts
 
 
@@ -88,23 +89,9 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     refuse_unsafe(client, allow=settings.allow_unsafe_redis)
     found = discover() | {worker.name: worker for worker in also}
     bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
-    bus = RedisBus(
-        client,
-        plan_of=partial(plan_for, keys=store_keys),
-        keys=bus_keys,
-        subscriptions=[Subscription(worker.name, worker.consumes) for worker in found.values()],
-        marker_ttl=settings.retention.marker_ttl,
-    )
+    bus = _bus(client, settings, found.values(), bus_keys=bus_keys, store_keys=store_keys)
     uploads = RedisUploads(client)
-    kit = Kit(
-        episodes=RedisEpisodes(client, store_keys),
-        facts=RedisFactLog(client, store_keys),
-        transcripts=StoredTranscripts(uploads, store_keys),
-        embedder=Remembered(embedder(settings)),
-        clock=partial(datetime.now, UTC),
-        excerpt_budget=settings.excerpt.budget,
-        policy=policy(settings),
-    )
+    kit = _kit(client, settings, uploads, store_keys)
     patience = patience_of(settings)
     leases = LeaseKeeper(bus, lease=patience.lease, deadline=settings.worker.deadline)
     return World(
@@ -115,17 +102,45 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         bus=bus,
         ledger=RedisLedger(client, bus_keys),
         dead=RedisDeadLetters(client, bus_keys),
-        jobs=RqJobs(
-            rq_client,
-            deadline=settings.worker.deadline,
-            result_ttl=settings.retention.job_result_ttl,
-            failure_ttl=settings.retention.job_failure_ttl,
-        ),
+        jobs=_jobs(rq_client, settings),
         kit=kit,
         handover=Handover(uploads, store_keys, inline_limit=settings.publish.inline_limit, clock=kit.clock),
         patience=patience,
         leases=leases,
         attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
+    )
+
+
+def _bus(
+    client: redis.Redis, settings: Settings, found: Iterable[Worker], *, bus_keys: BusKeys, store_keys: StoreKeys
+) -> RedisBus:
+    return RedisBus(
+        client,
+        plan_of=partial(plan_for, keys=store_keys),
+        keys=bus_keys,
+        subscriptions=[Subscription(worker.name, worker.consumes) for worker in found],
+        marker_ttl=settings.retention.marker_ttl,
+    )
+
+
+def _kit(client: redis.Redis, settings: Settings, uploads: Uploads, keys: StoreKeys) -> Kit:
+    return Kit(
+        episodes=RedisEpisodes(client, keys),
+        facts=RedisFactLog(client, keys),
+        transcripts=StoredTranscripts(uploads, keys),
+        embedder=Remembered(embedder(settings)),
+        clock=partial(datetime.now, UTC),
+        excerpt_budget=settings.excerpt.budget,
+        policy=policy(settings),
+    )
+
+
+def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:
+    return RqJobs(
+        client,
+        deadline=settings.worker.deadline,
+        result_ttl=settings.retention.job_result_ttl,
+        failure_ttl=settings.retention.job_failure_ttl,
     )
 
 
