@@ -29,15 +29,15 @@ class TurnText:
 def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, ...]:
     """The turns in which something was answered or done; bookkeeping is not something."""
     turns = [tuple(owned) for _, owned in groupby(entries, key=lambda entry: entry.turn)]
-    following = [*map(_prompt, turns[1:]), ""]
+    asked_next = [*map(_prompt, turns[1:]), ""]
     return tuple(
         TurnText(
             number=owned[0].turn,
-            text=BETWEEN.join([*blocks, *([f"[User] {asked_next}"] if asked_next else [])]),
+            text=BETWEEN.join([*blocks, *([f"[User] {following}"] if following else [])]),
             entries=owned,
             is_provisional=owned is turns[-1],
         )
-        for owned, asked_next in zip(turns, following, strict=True)
+        for owned, following in zip(turns, asked_next, strict=False)  # of no turns, nothing follows
         if (blocks := list(_blocks(owned)))
     )
 

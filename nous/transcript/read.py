@@ -91,9 +91,9 @@ def _read(stream: BinaryIO, name: str | None, *, result_limit: int, thinking: bo
 
 
 def _reader_for(tap: Tap) -> Reader:
-    """The reader for what *tap* holds; a blank file is a text that says nothing."""
+    """The reader for what *tap* holds. An empty list is a chat in which nobody has said anything yet."""
     sample = sample_of(tap)
-    return reader_named("plain_text") if _BLANK.fullmatch(sample.text) else reader_for(sample)
+    return reader_named("openai_chat") if _BLANK.fullmatch(sample.text) else reader_for(sample)
 
 
 def _found(source: str | Path, base: Path | None) -> Path:

@@ -115,11 +115,13 @@ def _more(stream: BinaryIO, data: bytes) -> bytes:
 def _after(data: bytes, end: End, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[Line]:
     """The lines from the end of an array on, or from the first line after a torn value that begins like an object."""
     if end is not End.CLOSED:
-        if data.strip(_BLANK + b"],"):
+        blank = len(data) - len(data.lstrip(_BLANK + b"],"))
+        cursor.pass_over(data[:blank])
+        if data[blank:]:
             notes.trouble(TOO_LONG if len(data) > LONGEST_LINE else TORN, cursor.line)
-        torn = data[: data.find(b"\n{") + 1] if b"\n{" in data else data
-        cursor.pass_over(torn)
-        data = data[len(torn) :]
+        following = data.find(b"\n{", blank) + 1 or len(data)
+        cursor.pass_over(data[blank:following])
+        data = data[following:]
     if data and not data.endswith(b"\n"):
         data += stream.readline(LONGEST_LINE)
     yield from lines(BytesIO(data), notes, cursor)

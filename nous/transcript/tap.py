@@ -3,6 +3,7 @@
 import gzip
 import io
 import zlib
+from collections.abc import Callable
 from hashlib import sha256
 from typing import BinaryIO, Self, cast
 
@@ -16,9 +17,9 @@ class Tap(io.RawIOBase):
     Packed bytes that turn out to be damaged end the stream where the damage is, and `damage` says so.
     """
 
-    def __init__(self, source: BinaryIO) -> None:
+    def __init__(self, read: Callable[[int], bytes]) -> None:
         super().__init__()
-        self._source = source
+        self._read = read
         self._waiting = b""
         self._sha256 = sha256()
         self.length = 0
@@ -27,11 +28,11 @@ class Tap(io.RawIOBase):
     @classmethod
     def on(cls, source: BinaryIO) -> Self:
         """A tap on what *source* holds, unpacked if it is gzip."""
-        tap = cls(source)
+        tap = cls(source.read)
         if tap.look(len(_GZIP)) != _GZIP:
             return tap
-        packed = io.BufferedReader(tap, _CHUNK)
-        return cls(cast("BinaryIO", gzip.GzipFile(fileobj=packed)))
+        # read1 gives what was unpacked before it comes to the damage; read would lose it.
+        return cls(gzip.GzipFile(fileobj=tap.buffered()).read1)
 
     @property
     def digest(self) -> str:
@@ -63,7 +64,7 @@ class Tap(io.RawIOBase):
 
     def _draw(self, size: int) -> bytes:
         try:
-            drawn = self._source.read(size) or b""
+            drawn = self._read(size) or b""
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             self.damage = f"packed data damaged: {error}"
             return b""

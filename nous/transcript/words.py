@@ -35,9 +35,9 @@ def said_by_user(text: str) -> Said:
     A slash command with arguments and a `!` command are the user's words; a bare slash command and an interruption are
     acts of the user, of kind `SYSTEM`; the summary that begins a compacted session is one.
     """
-    text = without_insertions(text)
+    given, text = text, without_insertions(text)
     if not text:
-        return Said(None, "inserted context")
+        return Said(None, "inserted context" if given.strip() else "empty message")
     if text.startswith(_NOT_THE_USERS):
         return Said(None, "not the user's words")
     if text.startswith(_INTERRUPTED):

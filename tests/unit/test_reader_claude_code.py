@@ -1,0 +1,314 @@
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import orjson
+import pytest
+
+from nous.transcript import Entry, Kind, Transcript, parse_transcript
+
+REJECTED = (
+    "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nno, inline it"
+)
+Said = list[tuple[Kind, str]]
+
+
+def read(*records: dict[str, Any], **options: Any) -> Transcript:
+    """The transcript of *records*, each completed with what all have in common."""
+    numbers = count(1)
+    common = {"sessionId": "s", "isSidechain": False, "cwd": "/w", "gitBranch": "main"}
+    lines = (orjson.dumps({"uuid": f"u{next(numbers)}", **common, **record}) for record in records)
+    return parse_transcript(b"\n".join(lines), format="claude_code", **options)
+
+
+def said(transcript: Transcript) -> Said:
+    return [(entry.kind, entry.text) for entry in transcript]
+
+
+def only(transcript: Transcript, kind: Kind) -> list[Entry]:
+    return [entry for entry in transcript if entry.kind is kind]
+
+
+def user(content: object, **more: Any) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": content}, **more}
+
+
+def assistant(*blocks: dict[str, Any], own: str = "m", **more: Any) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"id": own, "role": "assistant", "content": list(blocks), **more}}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def use(tool: str = "Bash", own: str = "t", **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": own, "name": tool, "input": given}
+
+
+def result(content: object, own: str = "t", **more: Any) -> dict[str, Any]:
+    return user([{"type": "tool_result", "tool_use_id": own, "content": content, **more}])
+
+
+def queue(operation: str, content: str | None = None) -> dict[str, Any]:
+    return {"type": "queue-operation", "operation": operation, "content": content}
+
+
+def queued(prompt: object, **more: Any) -> dict[str, Any]:
+    return {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt, **more}}
+
+
+def test_a_typed_prompt_is_the_users_as_string_and_as_blocks() -> None:
+    assert said(read(user("hi"), user([text("look"), {"type": "image"}, text("here")]))) == [
+        (Kind.USER, "hi"),
+        (Kind.USER, "look\n\nhere"),
+    ]
+
+
+def test_a_call_and_its_result_are_paired() -> None:
+    call, output = read(assistant(use(command="ls")), result("a.txt")).entries
+
+    assert (call.kind, call.text, call.tool, call.tool_input) == (
+        Kind.TOOL_CALL,
+        'Bash(cmd="ls")',
+        "Bash",
+        {"command": "ls"},
+    )
+    assert (output.kind, output.text, output.tool) == (Kind.TOOL_RESULT, "a.txt", "Bash")
+    assert call.call_id == output.call_id == "t"
+
+
+def test_a_result_of_blocks_is_their_text() -> None:
+    transcript = read(assistant(use()), result([text("one"), {"type": "image", "source": {}}, text("two")]))
+
+    assert transcript.entries[1].text == "one\n\ntwo"
+    assert transcript.skipped == {"image block": 1}
+
+
+def test_records_of_one_message_are_one_answer() -> None:
+    transcript = read(
+        assistant(text("\n\n")),
+        assistant({"type": "thinking", "thinking": "hm"}),
+        assistant(text("a")),
+        assistant(text("b")),
+    )
+
+    assert said(transcript) == [(Kind.ASSISTANT, "a\n\nb")]
+
+
+def test_thinking_is_passed_over_and_counted() -> None:
+    record = assistant({"type": "thinking", "thinking": "hm", "signature": "x"})
+
+    assert said(read(record)) == []
+    assert read(record).skipped == {"thinking": 1}
+
+
+def test_usage_is_counted_once_a_message() -> None:
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 10}
+    partial, final = {**usage, "output_tokens": 1}, {**usage, "output_tokens": 30}
+
+    header = read(
+        assistant(text("a"), usage=partial), assistant(use(), usage=final), assistant(text("b"), own="n", usage=final)
+    ).header
+
+    assert (header.input_tokens, header.output_tokens) == (230, 60)
+
+
+def test_a_record_that_is_repeated_counts_once() -> None:
+    transcript = read(user("hi", uuid="same"), user("hi", uuid="same"))
+
+    assert said(transcript) == [(Kind.USER, "hi")]
+    assert transcript.skipped == {"repeated record": 1}
+
+
+def test_meta_messages_and_sidechains_are_passed_over_and_counted() -> None:
+    transcript = read(user("hi"), user("Caveat", isMeta=True), user("Warmup", isSidechain=True))
+
+    assert said(transcript) == [(Kind.USER, "hi")]
+    assert transcript.skipped == {"meta message": 1, "sidechain": 1}
+
+
+def test_the_file_of_a_sub_agent_is_read_as_its_own_session() -> None:
+    side = {"isSidechain": True, "agentId": "a"}
+
+    assert said(read(user("Search", **side), {**assistant(text("Found")), **side})) == [
+        (Kind.USER, "Search"),
+        (Kind.ASSISTANT, "Found"),
+    ]
+
+
+@pytest.mark.parametrize("origin", ["task-notification", "coordinator"])
+def test_a_message_that_no_person_sent_is_not_the_users(origin: str) -> None:
+    assert said(read(user("Task done", origin={"kind": origin}))) == []
+
+
+def test_a_slash_command_with_arguments_is_the_users_words() -> None:
+    command = "<command-name>/plan</command-name><command-args>keep commits small</command-args>"
+
+    assert said(read(user(command))) == [(Kind.USER, "/plan keep commits small")]
+
+
+def test_a_rejection_is_a_decision_with_its_reason() -> None:
+    transcript = read(assistant(use("Edit", file_path="/a")), result(REJECTED, is_error=True))
+
+    assert said(transcript)[1] == (Kind.DECISION, "Rejected Edit(/a): no, inline it")
+    assert not transcript.entries[1].is_error
+
+
+def test_a_denial_that_the_record_names_is_a_decision_whatever_it_says() -> None:
+    record = {**result("not like this", is_error=True), "toolDenialKind": "user-rejected"}
+
+    assert said(read(assistant(use("Edit", file_path="/a")), record))[1] == (
+        Kind.DECISION,
+        "Rejected Edit(/a): not like this",
+    )
+
+
+def test_answers_and_approved_plans_are_decisions() -> None:
+    transcript = read(
+        assistant(use("AskUserQuestion", own="q"), use("ExitPlanMode", own="p")),
+        result('User has answered your questions: "Where?"="Here"', own="q"),
+        result("User has approved your plan. You can now start coding.", own="p"),
+    )
+
+    assert [entry.text for entry in only(transcript, Kind.DECISION)] == [
+        'Answered: "Where?"="Here"',
+        "Approved the plan",
+    ]
+
+
+def test_a_failed_call_and_a_failed_request_are_errors() -> None:
+    transcript = read(
+        assistant(use()),
+        result("Exit code 1\nboom", is_error=True),
+        {**assistant(text("API Error: 500")), "isApiErrorMessage": True},
+        {"type": "system", "subtype": "api_error", "error": {"status": 529}, "retryAttempt": 2},
+    )
+
+    errors = only(transcript, Kind.ERROR)
+    assert [error.text for error in errors] == ["Exit code 1\nboom", "API Error: 500", "API error: 529 (attempt 2)"]
+    assert all(error.is_error for error in errors)
+
+
+def test_a_compaction_leaves_its_boundary_and_its_summary() -> None:
+    transcript = read(
+        {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 9}},
+        user("What we did so far", isCompactSummary=True, isVisibleInTranscriptOnly=True),
+    )
+
+    assert said(transcript) == [
+        (Kind.SYSTEM, "Conversation compacted (auto, 9 tokens)"),
+        (Kind.SUMMARY, "What we did so far"),
+    ]
+
+
+def test_what_was_typed_while_the_model_worked_is_the_users() -> None:
+    transcript = read(user("go"), queue("enqueue", "and be quick"), assistant(text("ok")), queue("remove"))
+
+    assert said(transcript) == [(Kind.USER, "go"), (Kind.ASSISTANT, "ok"), (Kind.USER, "and be quick")]
+
+
+@pytest.mark.parametrize(
+    "said_elsewhere",
+    [
+        lambda: [queue("enqueue", "x y"), queue("remove"), queued("x y")],
+        lambda: [queue("enqueue", "x y"), queue("remove"), queued([text("x y")])],
+        lambda: [queue("enqueue", "x y"), queued("x y"), queue("remove")],
+        lambda: [queue("enqueue", "x y"), queue("remove"), user("x y")],
+        lambda: [queue("enqueue", "x y"), queue("dequeue"), user("x y")],
+        lambda: [queued("x y", commandMode="prompt")],
+    ],
+)
+def test_what_the_queue_and_another_record_say_is_said_once(said_elsewhere: Callable[[], list[dict[str, Any]]]) -> None:
+    assert said(read(user("go"), *said_elsewhere())) == [(Kind.USER, "go"), (Kind.USER, "x y")]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [queue("enqueue", "never mind"), queue("popAll", "never mind")],
+        [queue("enqueue", '{"task_id":"b1","description":"lint"}'), queue("remove")],
+        [queue("enqueue", "<task-notification>x</task-notification>"), queue("remove")],
+        [queue("enqueue", "/model"), queue("remove")],
+        [queue("enqueue", None), queue("remove"), queue("remove"), queue("dequeue")],
+        [queued("<task-notification>x</task-notification>", commandMode="task-notification")],
+        [queued("from an agent", origin={"kind": "coordinator"})],
+        [{"type": "attachment", "attachment": {"type": "todo_reminder"}}, {"type": "attachment", "attachment": None}],
+    ],
+)
+def test_what_was_taken_back_or_no_person_typed_is_not_said(records: list[dict[str, Any]]) -> None:
+    assert said(read(*records)) == []
+
+
+def test_the_same_words_in_two_prompts_are_two_prompts() -> None:
+    transcript = read(queue("enqueue", "yes"), queue("remove"), user("no"), user("yes"))
+
+    assert [entry.text for entry in transcript] == ["yes", "no", "yes"]
+
+
+def test_the_header_tells_session_place_model_and_title() -> None:
+    header = read(
+        user("hi", sessionId="mine"),
+        assistant(text("-"), model="<synthetic>"),
+        assistant(text("a"), own="n", model="claude-x"),
+        {"type": "ai-title", "aiTitle": "By a model"},
+        {"type": "custom-title", "customTitle": "By a person"},
+    ).header
+
+    assert (header.session_id, header.cwd, header.git_branch) == ("mine", "/w", "main")
+    assert (header.model, header.title) == ("claude-x", "By a person")
+
+
+def test_a_summary_is_the_title_only_of_the_session_that_its_leaf_belongs_to() -> None:
+    foreign = {"type": "summary", "summary": "Of another", "leafUuid": "elsewhere"}
+    own = {"type": "summary", "summary": "Of this one", "leafUuid": "u2"}
+
+    transcript = read(foreign, user("hi"), own)
+
+    assert said(transcript) == [(Kind.SYSTEM, "An earlier session: Of another"), (Kind.USER, "hi")]
+    assert transcript.header.title == "Of this one"
+
+
+def test_a_pull_request_is_told_once() -> None:
+    link = {"type": "pr-link", "prNumber": 7, "prUrl": "https://x/7"}
+
+    assert said(read({**link}, {**link})) == [(Kind.SYSTEM, "Pull request #7: https://x/7")]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"type": "progress", "data": {"type": "hook_progress"}}, "progress"),
+        ({"type": "system", "subtype": "turn_duration"}, "system: turn_duration"),
+        ({"type": "system", "subtype": "stop_hook_summary"}, "system: stop_hook_summary"),
+        ({"type": "of-next-year"}, "of-next-year"),
+        ({"no": "type"}, "no type"),
+        (assistant({"type": "fallback"}), "fallback block"),
+        (assistant(text("No response requested.")), "no response requested"),
+    ],
+)
+def test_noise_is_passed_over_and_counted_by_reason(record: dict[str, Any], reason: str) -> None:
+    assert read(record).skipped == {reason: 1}
+
+
+def test_a_message_that_quotes_a_progress_record_is_no_noise() -> None:
+    quoted = '{"parentUuid":"p","type":"progress","data":{}}'
+    call = {"message": {"content": [use("x", type="progress")]}, "type": "assistant"}
+
+    assert said(read(user(quoted))) == [(Kind.USER, quoted)]
+    assert [entry.tool for entry in parse_transcript(orjson.dumps(call), format="claude_code")] == ["x"]
+
+
+def test_an_entry_knows_where_it_stood_and_what_it_is_called() -> None:
+    transcript = read({"type": "progress"}, user("hi", uuid="mine", timestamp="2026-01-01T00:00:00.5Z"))
+
+    (entry,) = transcript.entries
+    assert (entry.id, entry.line) == ("mine", 2)
+    assert entry.time is not None
+    assert entry.offset > 0
+
+
+@pytest.mark.parametrize(
+    "message", [None, [], "text", {"content": None}, {"content": 7}, {"content": [None, 1, "s", {}]}]
+)
+def test_a_message_of_another_shape_is_survived(message: object) -> None:
+    read({"type": "user", "message": message}, {"type": "assistant", "message": message})

@@ -1,0 +1,78 @@
+import pytest
+
+from nous.transcript import Kind, Transcript, parse_transcript
+
+TWO = [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello\n\nthere")]
+
+
+def said(transcript: Transcript) -> list[tuple[Kind, str]]:
+    return [(entry.kind, entry.text) for entry in transcript]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user: hi\nassistant: hello\n\nthere\n",
+        "User: hi\r\n\r\nAssistant: hello\r\n\r\nthere",
+        "\ufeffUSER: hi\nASSISTANT: hello\n\nthere",
+        "Human: hi\n\nAI: hello\n\nthere",
+        "### User\n\nhi\n\n### Assistant\n\nhello\n\nthere\n",
+        "## User:\nhi\n## Assistant:\nhello\n\nthere",
+        "**User:** hi\n\n**Assistant:** hello\n\nthere",
+        "[User] hi\n\n[Assistant] hello\n\nthere",
+        "Customer: hi\nAgent: hello\n\nthere",
+    ],
+    ids=range(9),
+)
+def test_a_turn_goes_from_one_label_to_the_next_across_blank_lines(text: str) -> None:
+    transcript = parse_transcript(text)
+
+    assert transcript.format == "plain_text"
+    assert said(transcript) == TWO
+
+
+def test_a_turn_that_was_only_a_call_says_nothing_and_is_counted() -> None:
+    transcript = parse_transcript("user: go\nassistant: None\ntool: done\n")
+
+    assert said(transcript) == [(Kind.USER, "go"), (Kind.TOOL_RESULT, "done")]
+    assert transcript.skipped == {"empty turn": 1}
+
+
+def test_the_result_of_a_tool_that_begins_as_an_error_is_one() -> None:
+    assert said(parse_transcript("user: go\ntool: Error: no\n"))[1] == (Kind.ERROR, "Error: no")
+
+
+def test_a_label_in_another_style_is_text() -> None:
+    transcript = parse_transcript("user: the log says\nUser: admin\n**User:** x\nassistant: I see\n")
+
+    assert said(transcript) == [(Kind.USER, "the log says\nUser: admin\n**User:** x"), (Kind.ASSISTANT, "I see")]
+
+
+@pytest.mark.parametrize(
+    "line", ["Note: this is text", "  user: indented", "users: many", "useragent: x", "Ai-chan: x"]
+)
+def test_what_only_resembles_a_label_is_text(line: str) -> None:
+    assert said(parse_transcript(f"User: hi\n{line}\n")) == [(Kind.USER, f"hi\n{line}")]
+
+
+def test_text_without_labels_is_one_turn() -> None:
+    transcript = parse_transcript("First paragraph.\n\nSecond paragraph.\n")
+
+    assert said(transcript) == [(Kind.USER, "First paragraph.\n\nSecond paragraph.")]
+
+
+def test_each_turn_knows_its_line() -> None:
+    assert [entry.line for entry in parse_transcript("user: a\nb\nassistant: c\n")] == [1, 3]
+
+
+def test_a_text_of_another_encoding_is_still_read() -> None:
+    transcript = parse_transcript("User: Grüße aus Köln, wie geht es Ihnen?\nAssistant: gut\n".encode("latin-1"))
+
+    assert len(transcript.entries) == 2
+
+
+def test_an_endless_turn_is_cut_and_said_so() -> None:
+    transcript = parse_transcript("User: " + ("x" * 999 + "\n") * 2_500)
+
+    assert len(transcript.entries[0].text) < 1_100_000
+    assert transcript.skipped["lines of an endless turn"] > 0

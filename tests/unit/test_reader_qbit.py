@@ -1,0 +1,140 @@
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from nous.transcript import Kind, Transcript, parse_transcript
+
+TIME = "2026-02-03T00:25:13.595123456Z"
+
+
+def event(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"_timestamp": TIME, "type": kind, **fields}
+
+
+SESSION = [
+    event("started", turn_id="t1"),
+    event("user_message", content="List the files."),
+    event("tool_request", tool_name="Bash", args={"command": "ls"}, request_id="r1", source={"type": "main"}),
+    event("tool_result", tool_name="Bash", result="a.txt", success=True, request_id="r1", source={"type": "main"}),
+    event("completed", response="One file.", input_tokens=200, output_tokens=100, duration_ms=5),
+]
+
+
+def as_lines(events: list[dict[str, Any]]) -> bytes:
+    return b"".join(orjson.dumps(found) + b"\n" for found in events)
+
+
+def as_array(events: list[dict[str, Any]]) -> bytes:
+    return orjson.dumps(events, option=orjson.OPT_INDENT_2)
+
+
+def as_legacy(events: list[dict[str, Any]]) -> bytes:
+    return as_lines([{**found, "_timestamp": 1_770_078_313_595} for found in events])
+
+
+def as_array_with_lines(events: list[dict[str, Any]]) -> bytes:
+    return as_array(events[:2]) + b"\n" + as_lines(events[2:])
+
+
+def read(*events: dict[str, Any]) -> Transcript:
+    return parse_transcript(as_lines(list(events)), format="qbit")
+
+
+def said(transcript: Transcript) -> list[tuple[Kind, str]]:
+    return [(entry.kind, entry.text) for entry in transcript]
+
+
+@pytest.mark.parametrize("write", [as_lines, as_array, as_legacy, as_array_with_lines])
+def test_all_forms_on_disk_say_the_same(write: Callable[[list[dict[str, Any]]], bytes]) -> None:
+    transcript = parse_transcript(write(SESSION))
+
+    assert transcript.format == "qbit"
+    assert said(transcript) == [
+        (Kind.USER, "List the files."),
+        (Kind.TOOL_CALL, 'Bash(cmd="ls")'),
+        (Kind.TOOL_RESULT, "a.txt"),
+        (Kind.ASSISTANT, "One file."),
+    ]
+    assert all(entry.time and entry.time.isoformat().startswith("2026-02-03T00:25:13.595") for entry in transcript)
+
+
+def test_a_call_and_its_result_are_paired() -> None:
+    _, call, result, _ = parse_transcript(as_lines(SESSION)).entries
+
+    assert call.call_id == result.call_id == "r1"
+    assert call.tool_input == {"command": "ls"}
+
+
+def test_a_request_for_approval_does_not_repeat_the_call() -> None:
+    asked = event("tool_approval_request", request_id="r1", tool_name="Bash", args={}, risk_level="high")
+
+    assert len(read(SESSION[2], asked).entries) == 1
+    assert len(read(asked).entries) == 1
+
+
+def test_a_denial_is_a_decision_with_its_reason() -> None:
+    denied = event("tool_denied", request_id="r1", tool_name="Bash", args={}, reason="not now")
+
+    assert said(read(SESSION[2], denied))[1] == (Kind.DECISION, 'Rejected Bash(cmd="ls"): not now')
+    assert said(read(denied)) == [(Kind.DECISION, "Rejected Bash: not now")]
+
+
+def test_a_failed_call_is_an_error_and_structured_results_are_shown_as_json() -> None:
+    failed = event("tool_result", tool_name="Bash", result={"stderr": "nö"}, success=False, request_id="r1")
+
+    (entry,) = read(failed).entries
+
+    assert (entry.kind, entry.text, entry.is_error) == (Kind.ERROR, '{\n  "stderr": "nö"\n}', True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        ("ask_human_response", {"response": "the second", "skipped": False}, (Kind.USER, "the second")),
+        ("ask_human_response", {"response": "", "skipped": True}, (Kind.DECISION, "Declined to answer")),
+        ("ask_human_request", {"question": "Which one?"}, (Kind.ASSISTANT, "Which one?")),
+        ("subtask_user_input", {"input": "go on"}, (Kind.USER, "go on")),
+        ("sub_agent_started", {"agent_name": "coder", "task": "write"}, (Kind.SUB_AGENT, "Started coder: write")),
+        ("sub_agent_completed", {"agent_id": "a", "response": "done"}, (Kind.SUB_AGENT, "done")),
+        ("sub_agent_error", {"agent_id": "a", "error": "boom"}, (Kind.ERROR, "Sub-agent a: boom")),
+        ("error", {"message": "quota", "error_type": "api"}, (Kind.ERROR, "quota")),
+        ("compaction_completed", {"summary": "So far ..."}, (Kind.SUMMARY, "So far ...")),
+        ("max_iterations_reached", {"message": "25 of 25"}, (Kind.ERROR, "25 of 25")),
+    ],
+)
+def test_events_that_somebody_said_become_entries(
+    kind: str, fields: dict[str, Any], expected: tuple[Kind, str]
+) -> None:
+    assert said(read(event(kind, **fields))) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (event("context_pruned", messages_removed=3), "context_pruned"),
+        (event("of_next_year", x=1), "of_next_year"),
+        (event("tool_auto_approved", request_id="r"), "tool_auto_approved"),
+        (event("completed", response=""), "empty completed"),
+        (event("compaction_completed", summary=None), "empty compaction_completed"),
+        ({"_timestamp": TIME}, "no type"),
+        (event("user_message", content=None), "empty message"),
+    ],
+)
+def test_other_events_are_passed_over_and_counted(record: dict[str, Any], reason: str) -> None:
+    transcript = read(record)
+
+    assert transcript.entries == ()
+    assert transcript.skipped == {reason: 1}
+
+
+def test_one_torn_line_does_not_lose_the_others() -> None:
+    transcript = parse_transcript(as_lines(SESSION) + b'{"_timestamp":"2026-02-03T00:2')
+
+    assert len(transcript.entries) == 4
+    assert [problem.line for problem in transcript.problems] == [6]
+
+
+def test_words_in_braces_stay_what_they_are() -> None:
+    assert said(read(event("error", message="{response} {0}"))) == [(Kind.ERROR, "{response} {0}")]

@@ -1,0 +1,131 @@
+import gzip
+import os
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from nous.errors import BadInput, NotFound
+from nous.transcript import Kind, UnknownFormat, parse_transcript, read_transcript
+
+TEXT = b"User: hi\n\nAssistant: hello\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    written = tmp_path / "session.txt"
+    written.write_bytes(TEXT)
+    return written
+
+
+def test_a_path_is_read_and_measured(path: Path) -> None:
+    transcript = read_transcript(path)
+
+    assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
+    assert transcript.source == str(path)
+    assert (transcript.digest, transcript.bytes) == (sha256(TEXT).hexdigest(), len(TEXT))
+
+
+def test_a_packed_file_reads_as_the_file_inside_whatever_it_is_called(path: Path) -> None:
+    unpacked = read_transcript(str(path))
+    path.write_bytes(gzip.compress(TEXT))
+
+    assert read_transcript(str(path)) == unpacked
+
+
+def test_a_packed_file_that_was_cut_is_read_up_to_the_cut_and_says_so(path: Path) -> None:
+    path.write_bytes(gzip.compress(TEXT * 1000)[:-8])
+
+    transcript = read_transcript(path)
+
+    assert transcript.entries
+    assert any("damaged" in reason for reason in transcript.skipped)
+
+
+def test_a_stream_is_read_under_the_name_that_is_given() -> None:
+    assert read_transcript(BytesIO(TEXT), name="stdin").source == "stdin"
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"[]", b" [ ]\n", b"\xef\xbb\xbf", b"\0\0"])
+def test_a_blank_file_is_a_transcript_without_entries(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
+
+    assert read_transcript(path).entries == ()
+
+
+def test_a_format_that_is_named_is_used_whatever_the_content_looks_like() -> None:
+    assert read_transcript(BytesIO(TEXT), format="qbit").entries == ()
+
+
+def test_a_session_is_found_by_its_id(tmp_path: Path) -> None:
+    place = tmp_path / "abc" / "transcript.json"
+    place.parent.mkdir()
+    place.write_bytes(b'{"_timestamp":"2026-01-01T00:00:00Z","type":"user_message","content":"hi"}\n')
+
+    assert read_transcript("abc", base=tmp_path).entries[0].text == "hi"
+
+
+def test_neither_a_file_nor_a_session_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="nor a transcript of a session"):
+        read_transcript("abc", base=tmp_path)
+
+
+@pytest.mark.parametrize("source", ["../x", "a/b", "/no/such/file.jsonl"])
+def test_a_path_to_nothing_is_not_found(source: str, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no file"):
+        read_transcript(source, base=tmp_path)
+
+
+@pytest.mark.parametrize("source", ["", "  ", "a\0b", "..", "x" * 5_000])
+def test_a_name_that_can_be_no_source_is_refused(source: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        read_transcript(source, base=tmp_path)
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is a directory"):
+        read_transcript(tmp_path)
+
+
+def test_a_device_is_refused_before_it_is_read() -> None:
+    with pytest.raises(BadInput, match="device"):
+        read_transcript("/dev/zero")
+
+
+def test_a_binary_file_is_refused_with_what_it_begins_with(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 100)
+
+    with pytest.raises(UnknownFormat, match="binary data"):
+        read_transcript(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_file_that_may_not_be_read_is_refused(path: Path) -> None:
+    path.chmod(0)
+
+    with pytest.raises(BadInput, match="permission denied"):
+        read_transcript(path)
+
+
+def test_messages_at_hand_are_read_as_a_file_of_them_would_be() -> None:
+    transcript = parse_transcript([{"role": "user", "content": "hi"}], source="inline")
+
+    assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.USER, "hi")]
+    assert transcript == parse_transcript('[{"role":"user","content":"hi"}]', source="inline")
+
+
+def test_text_at_hand_is_read_even_with_half_a_surrogate_pair() -> None:
+    assert parse_transcript("User: a\ud83d\nAssistant: b").entries[0].text == "a?"
+
+
+def test_messages_that_are_not_json_are_refused() -> None:
+    with pytest.raises(BadInput, match="not JSON"):
+        parse_transcript([{"role": "user", "content": object()}])
+
+
+def test_how_much_output_is_kept_can_be_chosen() -> None:
+    text = f"user: go\ntool: {'x' * 100}\n"
+
+    assert len(parse_transcript(text).entries[1].text) == 100
+    assert "[truncated 90 chars]" in parse_transcript(text, result_limit=10).entries[1].text

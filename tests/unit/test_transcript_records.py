@@ -1,0 +1,122 @@
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from nous.transcript.base import Notes
+from nous.transcript.records import BAD_UTF8, BROKEN, TORN, records
+
+
+def read(content: bytes) -> tuple[list[dict[str, Any]], Notes]:
+    notes = Notes()
+    return [record.value for record in records(BytesIO(content), notes)], notes
+
+
+def troubles(notes: Notes) -> list[tuple[int, str]]:
+    return [(problem.line, problem.reason) for problem in notes.problems]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"n":1}\n{"n":2}\n{"n":3}\n',
+        b'{"n":1}\n{"n":2}\n{"n":3}',
+        b'\xef\xbb\xbf{"n":1}\r\n\r\n{"n":2}\r\n{"n":3}\r\n',
+        b'[{"n":1},{"n":2},{"n":3}]',
+        b'[\n  {\n    "n": 1\n  },\n  {"n": 2},\n  {"n": 3}\n]\n',
+        b'\xef\xbb\xbf[{"n":1},\n{"n":2}]\n{"n":3}\n',
+        b'{\n  "n": 1\n}\n{"n":2}\n{"n":3}\n',
+        b'{"n":1}{"n":2}\n{"n":3}\n',
+        b'{"n":1} {"n":2} {"n":3}',
+        b'\n\n  {"n":1}\n\t\n{"n":2}\n{"n":3}\n\n',
+        b'{"n":1}\n\0\0\0{"n":2}\n{"n":3}\n\0\0\0',
+    ],
+    ids=range(11),
+)
+def test_records_are_found_however_they_are_written_down(content: bytes) -> None:
+    found, notes = read(content)
+
+    assert found == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert not notes.problems
+
+
+@pytest.mark.parametrize("content", [b"", b"  \n\r\n ", b"[]", b"[\n]\n", b"\xef\xbb\xbf", b"\0\0\0"])
+def test_an_empty_file_holds_no_records(content: bytes) -> None:
+    assert read(content) == ([], Notes())
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"n":1}\nnot json\n{"n":2}\n', [(2, BROKEN)]),
+        (b'{"n":1}\n{"text":"\xff\xfe"}\n{"n":2}\n', [(2, BAD_UTF8)]),
+        (b'{"n":1}\n{"n":2}\n{"n":3,"te', [(3, TORN)]),
+        (b'{"te\n{"n":1}\n{"n":2}\n', [(1, BROKEN)]),
+        (b'{"torn":1\n{"n":1}\n{"n":2}\n', [(1, TORN)]),
+        (b'[\n {"n":1},\n {"n":2},\n {"n": "th', [(4, TORN)]),
+        (b'[\n {"n":1},\n {"bad": tru},\n {"n":2}\n]', [(3, BROKEN)]),
+        (b'{"n":1}\n"just text"\n{"n":2}\n', [(2, "not an object")]),
+    ],
+)
+def test_what_cannot_be_read_is_named_by_its_line_and_the_rest_is_read(
+    content: bytes, expected: Sequence[tuple[int, str]]
+) -> None:
+    found, notes = read(content)
+
+    assert found == [{"n": 1}, {"n": 2}]
+    assert troubles(notes) == expected
+
+
+def test_a_record_glued_to_a_torn_one_is_recovered() -> None:
+    found, notes = read(b'{"n":1}\n{"text":"he said{"n":{"deep":2}}\n{"n":3}\n')
+
+    assert found == [{"n": 1}, {"n": {"deep": 2}}, {"n": 3}]
+    assert troubles(notes) == [(2, BROKEN)]
+
+
+def test_what_python_and_javascript_write_but_json_does_not_allow_is_read() -> None:
+    found, notes = read(b'{"cut":"\\ud83d"}\n{"pair":"\\ud83d\\ude00"}\n{"n":Infinity}\n')
+
+    assert found == [{"cut": "\ufffd"}, {"pair": "😀"}, {"n": float("inf")}]
+    assert not notes.problems
+
+
+def test_each_record_knows_where_it_begins() -> None:
+    content = b'[\n  {"n":1},\n  {"n":2}\n]\n{"n":3}{"n":4}\n'
+
+    found = list(records(BytesIO(content), Notes()))
+
+    assert [content[record.offset :].startswith(b'{"n":%d}' % record.value["n"]) for record in found] == [True] * 4
+    assert [record.line for record in found] == [2, 3, 5, 5]
+
+
+def test_a_line_that_is_passed_over_is_not_parsed_but_counted() -> None:
+    notes = Notes()
+
+    found = list(
+        records(BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n'), notes, pass_over=lambda line: "noise" * (b"noise" in line))
+    )
+
+    assert [record.value for record in found] == [{"n": 1}, {"n": 2}]
+    assert notes.skipped == {"noise": 1}
+
+
+def test_brackets_inside_of_strings_are_text() -> None:
+    found, notes = read(b'[{"t":"]}\\"["},{"t":"\\\\"}]')
+
+    assert found == [{"t": ']}"['}, {"t": "\\"}]
+    assert not notes.problems
+
+
+def test_only_the_first_hundred_problems_are_named_but_all_are_counted() -> None:
+    _, notes = read(b'{"n":1}\n' + b"nonsense\n" * 250)
+
+    assert (len(notes.problems), notes.skipped[BROKEN]) == (100, 250)
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 100_000 + b'\n{"n":1}\n'])
+def test_deep_nesting_is_refused_without_a_crash(content: bytes) -> None:
+    _, notes = read(content)
+
+    assert notes.problems

@@ -1,0 +1,53 @@
+from nous.transcript import parse_transcript
+from nous.transcript.render import plain, render
+
+SESSION = [
+    {"role": "user", "content": "List the files.", "timestamp": "2026-02-03T10:00:00Z"},
+    {
+        "role": "assistant",
+        "content": "One moment.",
+        "tool_calls": [{"id": "1", "function": {"name": "ls", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": "Error: no\nmore\nlines\nthan\nneeded"},
+    {"role": "assistant", "tool_calls": [{"id": str(n), "function": {"name": "pwd"}} for n in (2, 3)], "content": None},
+    {"role": "user", "content": "Thanks.", "timestamp": "2026-02-03T10:05:00Z"},
+    {"strange": True},
+]
+VIEW = """\
+inline
+openai_chat · 2026-02-03 10:00 to 10:05 UTC · 2 turns · 7 entries
+
+[turn 1]  10:00:00
+> List the files.
+    One moment.
+    → ls
+    ✗ Error: no
+      more
+      lines
+      ... 2 more lines
+    → pwd x2
+
+[turn 2]  10:05:00
+> Thanks.
+
+passed over: not a message"""
+
+
+def test_a_session_is_shown_turn_by_turn_with_what_was_passed_over() -> None:
+    assert "\n".join(render(parse_transcript(SESSION, source="inline"))) == VIEW
+
+
+def test_every_line_is_painted_in_the_manner_of_its_role() -> None:
+    roles: set[str] = set()
+
+    def paint(text: str, role: str) -> str:
+        roles.add(role)
+        return plain(text, role)
+
+    list(render(parse_transcript(SESSION), paint=paint))
+
+    assert roles == {"heading", "faint", "user", "assistant", "tool_call", "error"}
+
+
+def test_an_empty_session_has_a_view_too() -> None:
+    assert "passed over: nothing" in "\n".join(render(parse_transcript("")))

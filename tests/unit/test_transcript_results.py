@@ -1,0 +1,77 @@
+import pytest
+
+from nous.transcript import Kind
+from nous.transcript.results import UNKNOWN_CALL, Call, call, outcome
+
+EDIT = call("Edit", {"file_path": "/a.go"})
+PLAN = call("ExitPlanMode", {"plan": "..."})
+QUESTION = call("AskUserQuestion", {})
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. ...). "
+
+
+@pytest.mark.parametrize(
+    ("made", "text", "decision"),
+    [
+        (
+            EDIT,
+            REFUSED + "To tell you how to proceed, the user said:\nuse a switch",
+            "Rejected Edit(/a.go): use a switch",
+        ),
+        (EDIT, REFUSED + "STOP what you are doing and wait.", "Rejected Edit(/a.go)"),
+        (EDIT, REFUSED + "The user provided the following reason for the rejection:  no", "Rejected Edit(/a.go): no"),
+        (EDIT, "The user doesn't want to take this action right now. STOP", "Rejected Edit(/a.go)"),
+        (EDIT, "[Request interrupted by user for tool use]", "Rejected Edit(/a.go)"),
+        (PLAN, REFUSED, "Rejected the plan"),
+        (UNKNOWN_CALL, REFUSED, "Rejected a tool call"),
+    ],
+)
+def test_a_rejection_is_a_decision_and_no_error(made: Call, text: str, decision: str) -> None:
+    assert outcome(text, of=made, is_error=True) == (Kind.DECISION, decision)
+
+
+@pytest.mark.parametrize(
+    ("made", "text", "decision"),
+    [
+        (
+            QUESTION,
+            'User has answered your questions: "Where?"="Here". You can now continue with the user\'s answers in mind.',
+            'Answered: "Where?"="Here"',
+        ),
+        (UNKNOWN_CALL, 'Your questions have been answered: "Where?"="Here"', 'Answered: "Where?"="Here"'),
+        (QUESTION, "Here, please", "Answered: Here, please"),
+        (PLAN, "User has approved your plan. You can now start coding.", "Approved the plan"),
+        (PLAN, "Go.\n\n## Approved Plan:\n# Plan: Inline it\n\nText", "Approved the plan: Plan: Inline it"),
+        (UNKNOWN_CALL, "User has approved exiting plan mode.", "Approved the plan"),
+    ],
+)
+def test_an_answer_and_an_approval_are_decisions(made: Call, text: str, decision: str) -> None:
+    assert outcome(text, of=made, is_error=False) == (Kind.DECISION, decision)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_error", "shown"),
+    [
+        ("<tool_use_error>File does not exist.</tool_use_error>", True, "File does not exist."),
+        ("<tool_use_error>No such tool</tool_use_error>", False, "No such tool"),
+        ("Exit code 128\nfatal: bad", False, "Exit code 128\nfatal: bad"),
+        ("EISDIR", True, "EISDIR"),
+    ],
+)
+def test_a_failure_is_an_error(text: str, is_error: bool, shown: str) -> None:  # noqa: FBT001  a case of the table
+    assert outcome(text, of=EDIT, is_error=is_error) == (Kind.ERROR, shown)
+
+
+def test_a_question_that_could_not_be_asked_is_an_error() -> None:
+    text = "<tool_use_error>Error: No such tool available: AskUserQuestion</tool_use_error>"
+
+    assert outcome(text, of=QUESTION, is_error=True).kind is Kind.ERROR
+
+
+def test_output_loses_colours_and_reminders() -> None:
+    text = "\x1b[1mdone\x1b[0m\n<system-reminder>Use the list.</system-reminder>"
+
+    assert outcome(text, of=EDIT, is_error=False) == (Kind.TOOL_RESULT, "done")
+
+
+def test_output_that_quotes_a_rejection_is_output() -> None:
+    assert outcome(f"grep: {REFUSED}", of=EDIT, is_error=False).kind is Kind.TOOL_RESULT

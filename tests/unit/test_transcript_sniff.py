@@ -1,0 +1,102 @@
+from io import BytesIO
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from nous.errors import BadInput
+from nous.transcript import UnknownFormat, known_readers, read_transcript, readers
+from nous.transcript.sniff import reader_for, reader_named, sample_of
+from nous.transcript.tap import Tap
+
+CLAUDE = b'{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}\n'
+
+
+def sniffed(content: bytes) -> str:
+    return reader_for(sample_of(Tap.on(BytesIO(content)))).format
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (CLAUDE, "claude_code"),
+        (b'{"type":"summary","summary":"x","leafUuid":"l"}\n' + CLAUDE, "claude_code"),
+        (b'{"type":"file-history-snapshot","messageId":"m","snapshot":{}}\n' + CLAUDE, "claude_code"),
+        (b'[{"_timestamp":"2026-01-01T00:00:00Z","type":"started","turn_id":"t"}]', "qbit"),
+        (b'{"_timestamp":1770078313595,"type":"user_message","content":"x"}\n', "qbit"),
+        (b'{"_timestamp":1,"type":"of_next_year"}\n{"_timestamp":2,"type":"too"}\n', "qbit"),
+        (b'[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]', "openai_chat"),
+        (b'{"messages":[{"role":"user","content":"x"}]}', "openai_chat"),
+        (b'{\n "messages": [\n  {"role": "user", "content": "x"}\n ]\n}', "openai_chat"),
+        (b'{"role":"user","content":"x"}\n{"role":"assistant","content":null,"tool_calls":[]}\n', "openai_chat"),
+        (b'{"system":"be kind","messages":[{"role":"user","content":"x"}]}', "anthropic_messages"),
+        (b'[{"role":"user","content":[{"type":"tool_result","content":"x"}]}]', "anthropic_messages"),
+        (b"User: hi\n\nAssistant: hello\n", "plain_text"),
+        (b'user: hi\nassistant: None\ntool: {"a": 1}\n', "plain_text"),
+        (b"### User\nhi\n### Assistant\nhello\n", "plain_text"),
+        (b"Some words without any label.\n", "plain_text"),
+        (b"[User] hi\n[Assistant] hello\n", "plain_text"),
+    ],
+)
+def test_a_format_is_told_from_the_content(content: bytes, expected: str) -> None:
+    assert sniffed(content) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 50, "binary data"),
+        (b'{"type":"session_meta","payload":{}}\n', "type, payload, of type session_meta"),
+        (b'{"sessionId":"s","projectHash":"p","messages":[{"type":"user","content":"x"}]}', "projectHash"),
+        (b'{"uuid":"u","sessionId":"s","message":{"role":"user","parts":[{"text":"hi"}]}}\n', "uuid, sessionId"),
+        (b"{ this is no JSON", "text that begins"),
+    ],
+)
+def test_an_unknown_format_is_refused_with_what_was_seen(content: bytes, seen: str) -> None:
+    with pytest.raises(UnknownFormat, match=seen):
+        sniffed(content)
+
+
+def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
+    assert sniffed(b'{"role":"user","content":"' + b"x" * 1_000_000 + b'"}\n') == "openai_chat"
+
+
+@pytest.mark.parametrize("name", ["claude_code", "Claude-Code"])
+def test_a_format_can_be_named(name: str) -> None:
+    assert reader_named(name).format == "claude_code"
+
+
+def test_a_name_of_no_format_is_refused_with_those_there_are() -> None:
+    with pytest.raises(BadInput, match="claude_code"):
+        reader_named("lotus-123")
+
+
+@pytest.fixture
+def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """One file that holds a reader, dropped where readers are looked for."""
+    (tmp_path / "toy_reader_of_a_test.py").write_text(
+        dedent("""
+            from nous.transcript.model import Entry, Kind
+
+            class Toy:
+                format = "toy"
+
+                def sniff(self, sample):
+                    return float(sample.text.startswith("TOY"))
+
+                def read(self, stream, notes):
+                    for number, line in enumerate(stream):
+                        yield Entry(kind=Kind.USER, text=line.decode().strip(), id=str(number))
+
+            READER = Toy()
+        """)
+    )
+    monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
+    return "toy"
+
+
+def test_a_reader_is_one_file(toy_reader: str) -> None:
+    assert toy_reader in known_readers()
+    transcript = read_transcript(BytesIO(b"TOY\nhello\n"))
+    assert transcript.format == toy_reader
+    assert [entry.text for entry in transcript] == ["TOY", "hello"]
