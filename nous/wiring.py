@@ -43,8 +43,8 @@ from nous.store.plans import plan_for
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
-from nous.store.uploads import Uploads
 from nous.store.transcripts import StoredTranscripts
+from nous.store.uploads import Uploads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from nous.bus.ledger import Account
 from nous.codec import decode
 from nous.events import EpisodeSummarized
 from nous.fact import Confirmed, Learned
-from nous.learning.normalise import normalised
+from nous.learning.normalise import exact_form
 from nous.scope import Scope
 from nous.wiring import World
 
@@ -40,9 +40,10 @@ def planned(events: int, kills: int, chance: random.Random) -> list[Kill]:
 
 
 def conversation(number: int) -> str:
+    port = 9000 + number
     return (
-        f"User: Service svc-{number} must always listen on port {9000 + number}. Please remember that.\n\n"
-        f"Assistant: Understood. I set the port of svc-{number} to {9000 + number} and the test suite passes.\n\n"
+        f"User: Please always run service svc-{number} on port {port}, never on another one.\n\n"
+        f"Assistant: Done. Service svc-{number} now runs on port {port}.\n\n"
         "User: Thanks, that is all I needed."
     )
 
@@ -122,7 +123,7 @@ class Report:
             accounts={each.group: world.ledger.account(each) for each in world.subscriptions},
             episodes=len(world.kit.episodes.recent(Scope(), limit=10**6)),
             summaries=Counter(event.session_id for event in summaries),
-            taught=Counter((source.session_id, normalised(text)) for source, text in said),
+            taught=Counter((source.session_id, exact_form(text)) for source, text in said),
             promised=sum(len(event.candidate_facts) for event in summaries),
             learned=Counter(str(fact.id) for fact in learned),
             jobs=sum(1 for _ in world.client.scan_iter("rq:job:*", count=1000)),

@@ -1,13 +1,26 @@
-"""A real server for the contract tests: the one that comes with the product."""
+"""What the contract tests run against: a real server, the one that comes with the product, and every bus."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import fakeredis
 import pytest
 import redis
 
+from nous.bus.base import Bus, Lane, Receipt, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account, DeadLetters, Ledger
+from nous.bus.memory import MemoryBus
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_ledger import RedisLedger
 from nous.errors import Misconfigured
+from nous.events import Event, SessionEnded
 from nous.server import binary, embedded
 
 
@@ -31,3 +44,55 @@ def redis_client(redis_server: str) -> Iterator[redis.Redis]:
     with redis.Redis.from_url(redis_server, socket_timeout=10) as client:
         client.flushall()
         yield client
+
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+LEASE = 60.0
+
+
+@dataclass
+class BusWorld:
+    """A bus, its books, and the clock it lives by."""
+
+    bus: Bus
+    ledger: Ledger
+    dead: DeadLetters
+    clock: Any
+    foreign_append: Callable[[bytes], object]
+
+    def receive(self, limit: int = 10, subscription: Subscription = SUMMARIZER, lane: Lane = Lane.LIVE) -> list[Any]:
+        return list(self.bus.receive(subscription, lane=lane, limit=limit, lease=LEASE))
+
+    def publish(self, *events: Event) -> list[Receipt]:
+        return list(self.bus.publish(*events))
+
+    @property
+    def account(self) -> Account:
+        return self.ledger.account(SUMMARIZER)
+
+
+def _in_memory(clock: Any) -> BusWorld:
+    bus = MemoryBus(clock=clock)
+    return BusWorld(bus, bus, bus, clock, partial(bus.append, "session_ended"))
+
+
+def _on_redis(client: redis.Redis, clock: Any) -> BusWorld:
+    keys = BusKeys("t")
+    bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, clock=clock)
+
+    def append(raw: bytes) -> None:
+        client.xadd(keys.stream("session_ended", Lane.LIVE), {"event": raw})
+
+    return BusWorld(bus, RedisLedger(client, keys), RedisDeadLetters(client, keys, clock=clock), clock, append)
+
+
+@pytest.fixture(params=["memory", "fakeredis", "server"])
+def world(request: pytest.FixtureRequest, clock: Any) -> BusWorld:
+    """Each bus in turn."""
+    match request.param:
+        case "memory":
+            return _in_memory(clock)
+        case "fakeredis":
+            return _on_redis(fakeredis.FakeRedis(protocol=2), clock)
+        case _:
+            return _on_redis(request.getfixturevalue("redis_client"), clock)

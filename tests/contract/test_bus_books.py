@@ -1,0 +1,158 @@
+"""What a bus promises of dead letters, accounts and whereabouts, asked of each one."""
+
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Committed, Duplicate, Grave, Subscription
+from nous.bus.ledger import Whereabouts
+from nous.effects import Effects
+from nous.errors import NotFound
+from nous.events import SessionEnded
+from nous.scope import Scope
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+AUDITOR = Subscription("auditor", SessionEnded)
+LEASE = 60.0
+
+
+def test_a_buried_delivery_leaves_a_letter_and_is_not_pending(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+
+    assert world.bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+
+    [letter] = world.dead.letters()
+    assert (letter.reason, letter.session_id, letter.grave) == ("cannot work", "s1", Grave.DEAD)
+    assert world.account.dead == 1
+    assert world.account.in_flight == 0
+    assert world.bus.commit(delivery, Effects()) == Duplicate()
+
+
+def test_a_delivery_that_somebody_else_changed_is_not_buried(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.amend(delivery.ticket, before=delivery.progress, after=delivery.progress.begun(), lease=LEASE)
+
+    assert not world.bus.bury(delivery.ticket, progress=delivery.progress, reason="stale")
+    assert world.dead.letters() == []
+
+
+def test_a_redriven_delivery_is_pending_again_for_its_group_alone(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.receive(subscription=AUDITOR)
+    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+    [letter] = world.dead.letters()
+
+    assert world.dead.redrive(letter, SUMMARIZER)
+
+    world.clock.now += 1
+    assert [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [delivery.ticket]
+    assert world.receive(subscription=AUDITOR) == []
+    assert world.account.dead == 0
+    assert world.account.balance == 0
+    assert world.bus.commit(delivery, Effects()) == Committed()
+    assert not world.dead.redrive(letter, SUMMARIZER)
+
+
+def test_a_dropped_letter_is_gone_and_stays_counted(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
+    [letter] = world.dead.letters()
+
+    assert world.dead.drop(letter)
+
+    assert world.account.dead == 1
+    with pytest.raises(NotFound):
+        world.dead.find(letter.id)
+
+
+def test_a_foreign_producer_may_say_the_least(world: Any) -> None:
+    world.foreign_append(b'{"data":{"session_id":"s9","transcript":"User: hi\\n\\nAssistant: hello"}}')
+
+    [delivery] = world.receive()
+
+    assert isinstance(delivery.event, SessionEnded)
+    assert delivery.event.session_id == "s9"
+    assert delivery.event.trace_id == delivery.event.id
+
+
+def test_a_foreign_producer_that_repeats_itself_said_one_thing(world: Any) -> None:
+    for _ in range(3):
+        world.foreign_append(b'{"data":{"session_id":"s9","transcript":"User: hi"}}')
+
+    assert len(world.receive()) == 1
+    assert world.account.skipped == {"published twice": 2}
+    assert world.account.balance == 0
+
+
+@pytest.mark.parametrize(
+    ("raw", "grave"),
+    [
+        (b"not json", Grave.DEAD),
+        (b'{"data":{"transcript":"User: hi"}}', Grave.DEAD),
+        (b'{"type":"session_teleported","data":{"session_id":"s1"}}', Grave.PARKED),
+        (b'{"dataschema":"urn:nous:session_ended:99","data":{"session_id":"s1"}}', Grave.PARKED),
+    ],
+)
+def test_what_cannot_be_read_is_set_aside_with_the_reason(world: Any, ended: Any, raw: bytes, grave: Grave) -> None:
+    world.foreign_append(raw)
+    world.publish(ended("neighbour"))
+
+    assert [d.event.session_id for d in world.receive()] == ["neighbour"]
+    [letter] = world.dead.letters()
+    assert letter.grave is grave
+    assert letter.reason
+    assert world.account.balance == 0
+
+
+def test_the_whereabouts_of_an_event_are_known_at_each_step(world: Any, ended: Any) -> None:
+    event = ended()
+    seen = [world.ledger.locate(event.id, SUMMARIZER).where]
+    world.publish(event)
+    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
+    [delivery] = world.receive()
+    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
+    world.bus.commit(delivery, Effects())
+    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
+
+    assert seen == [Whereabouts.UNKNOWN, Whereabouts.WAITING, Whereabouts.IN_FLIGHT, Whereabouts.DONE]
+
+
+def test_a_dead_event_is_found_dead(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
+
+    assert world.ledger.locate(delivery.event.id, SUMMARIZER).where is Whereabouts.DEAD
+
+
+def test_a_skipped_event_says_why(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.commit(delivery, Effects(skipped="too short"))
+
+    location = world.ledger.locate(delivery.event.id, SUMMARIZER)
+
+    assert (location.where, location.reason) == (Whereabouts.SKIPPED, "too short")
+
+
+def test_the_events_of_a_session_are_found_in_its_scope_alone(world: Any, ended: Any) -> None:
+    first, second, other = ended("s1", "User: a"), ended("s1", "User: b"), ended("s2")
+    world.publish(first, other, second)
+
+    assert world.ledger.events_of("s1", Scope(), SessionEnded) == [first.id, second.id]
+    assert world.ledger.events_of("s1", Scope(project="another"), SessionEnded) == []
+
+
+def test_backlogs_tell_what_waits_and_what_is_pending(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{i}") for i in range(5)))
+    world.receive(limit=2)
+
+    live, bulk = world.ledger.backlogs(SUMMARIZER)
+
+    assert (live.length, live.waiting, live.pending) == (5, 3, 2)
+    assert live.oldest_pending is not None
+    assert (bulk.length, bulk.pending) == (0, 0)

@@ -1,0 +1,65 @@
+"""What a bus promises of leases and progress, asked of each one."""
+
+from typing import Any
+
+from nous.bus.base import Subscription
+from nous.bus.progress import Progress, State
+from nous.effects import Effects
+from nous.events import SessionEnded
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+LEASE = 60.0
+
+
+def test_a_delivery_is_overdue_only_once_its_lease_has_ended(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+    world.clock.now += LEASE + 1
+
+    assert world.bus.overdue(SUMMARIZER, limit=10) == [(delivery.ticket, Progress())]
+
+
+def test_a_renewed_lease_ends_later_and_never_earlier(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+
+    world.bus.renew([delivery.ticket], lease=10 * LEASE)
+    world.bus.renew([delivery.ticket], lease=1)
+    world.clock.now += 2 * LEASE
+
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+
+
+def test_renewing_does_not_bring_back_what_was_committed(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.commit(delivery, Effects())
+
+    world.bus.renew([delivery.ticket], lease=1)
+    world.clock.now += LEASE
+
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+
+
+def test_of_two_that_amend_the_same_progress_one_succeeds(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    before, after = delivery.progress, delivery.progress.begun()
+
+    won = [world.bus.amend(delivery.ticket, before=before, after=after, lease=LEASE) for _ in range(2)]
+
+    assert won == [True, False]
+    reopened = world.bus.open(delivery.ticket)
+    assert reopened is not None
+    assert reopened.progress.state is State.RUNNING
+
+
+def test_nothing_amends_what_was_committed(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.commit(delivery, Effects())
+
+    assert not world.bus.amend(delivery.ticket, before=Progress(), after=Progress().begun(), lease=LEASE)
+    assert world.account.in_flight == 0

@@ -1,0 +1,84 @@
+"""One toy worker and what runs it, in memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Subscription
+from nous.bus.ledger import Account
+from nous.bus.memory import MemoryBus
+from nous.bus.progress import Patience
+from nous.effects import Effects
+from nous.embed.hashed import Hashed
+from nous.errors import BadInput
+from nous.events import Event, SessionEnded
+from nous.jobs.base import Line
+from nous.jobs.memory import MemoryJobs
+from nous.kit import Kit, Worker
+from nous.runtime.attempt import Attempts
+from nous.runtime.dispatch import Dispatcher
+from nous.runtime.leases import LeaseKeeper
+from nous.runtime.sweep import Sweeper
+from nous.store.memory import MemoryStore
+
+LEASE = 60.0
+TOY = Subscription("toy", SessionEnded)
+
+
+class NoTranscripts:
+    def read(self, event: SessionEnded) -> Any:
+        raise BadInput(f"no transcript of {event.session_id} here")
+
+
+@dataclass
+class Toy:
+    """A worker that does as it is told, and remembers what it was asked."""
+
+    behave: Callable[[Event], Effects] = lambda _: Effects()
+    seen: list[str] = field(default_factory=list[str])
+
+    def handle(self, event: Event) -> Effects:
+        self.seen.append(event.session_id)
+        return self.behave(event)
+
+
+class RuntimeWorld:
+    """One toy worker and what runs it."""
+
+    def __init__(self, clock: Any) -> None:
+        self.clock = clock
+        self.store = MemoryStore()
+        self.bus = MemoryBus(self.store.apply, clock=clock)
+        self.jobs = MemoryJobs()
+        self.toy = Toy()
+        patience = Patience(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)
+        kit = Kit(
+            episodes=self.store,
+            facts=self.store,
+            transcripts=NoTranscripts(),
+            embedder=Hashed(),
+            clock=clock.date,
+        )
+        worker = Worker("toy", SessionEnded, lambda _: self.toy.handle)
+        leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
+        self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=kit, patience=patience, leases=leases)
+        self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
+        self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, patience=patience)
+
+    def run(self, line: Line = Line.LIVE) -> list[str]:
+        return self.jobs.run(self.attempts, "toy", line)
+
+    def later(self, seconds: float = LEASE + 1) -> None:
+        self.clock.now += seconds
+
+    @property
+    def account(self) -> Account:
+        return self.bus.account(TOY)
+
+
+@pytest.fixture
+def runtime(clock: Any) -> RuntimeWorld:
+    """Dispatcher, attempts and sweeper together, on a bus and a queue in memory."""
+    return RuntimeWorld(clock)

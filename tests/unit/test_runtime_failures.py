@@ -1,0 +1,182 @@
+"""What follows from each way in which an attempt can fail."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Subscription
+from nous.bus.ledger import Account
+from nous.effects import Effects
+from nous.errors import BadInput, Deferred, Retryable
+from nous.events import Event, SessionEnded
+from nous.jobs.base import Line
+
+LEASE = 60.0
+TOY = Subscription("toy", SessionEnded)
+
+
+def test_an_error_that_may_pass_is_tried_again_exactly_as_often_as_configured(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(Retryable("not now"))
+
+    for _ in range(10):
+        runtime.run()
+        runtime.later(20)
+        runtime.sweeper.sweep()
+
+    assert len(runtime.toy.seen) == 3
+    [letter] = runtime.bus.letters()
+    assert letter.reason == "failed 3 times; Retryable: not now"
+    assert runtime.account == Account(received=1, dead=1)
+
+
+def test_a_retry_waits_for_its_backoff(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(Retryable("not now"))
+    runtime.run()
+
+    runtime.later(0.4)
+    assert runtime.sweeper.sweep() == 0
+    runtime.later(1.0)
+    assert runtime.sweeper.sweep() == 1
+
+
+def test_input_that_can_never_work_is_buried_at_once(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("bad"), ended("good"))
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = lambda event: (
+        _raise(BadInput("no such file"))(event) if event.session_id == "bad" else Effects()
+    )
+
+    assert runtime.run() == ["failed: BadInput: no such file", "done"]
+    assert runtime.account == Account(received=2, done=1, dead=1)
+
+
+def test_being_told_when_to_come_back_costs_no_attempt(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+
+    for _ in range(10):
+        runtime.toy.behave = _raise(Deferred("quota", until=runtime.clock.date() + timedelta(seconds=30)))
+        runtime.run()
+        runtime.later(31)
+        runtime.sweeper.sweep()
+    runtime.toy.behave = _succeed
+
+    assert runtime.run() == ["done"]
+    assert runtime.account.dead == 0
+
+
+def test_a_defect_in_a_handler_is_tried_again_and_then_buried(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(ZeroDivisionError("oops"))
+
+    for _ in range(5):
+        runtime.run()
+        runtime.later(20)
+        runtime.sweeper.sweep()
+
+    assert runtime.bus.letters()[0].reason == "failed 3 times; ZeroDivisionError: oops"
+
+
+def test_the_second_crash_leads_into_quarantine_and_neighbours_live(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("poison"), ended("neighbour"))
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _only("poison", _die)
+
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            runtime.run()
+        runtime.run()
+        runtime.later()
+        runtime.sweeper.sweep()
+
+    assert runtime.account.done == 1
+    assert runtime.jobs.submitted[-1].line is Line.QUARANTINE
+
+
+def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("poison"))
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _die
+
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            runtime.run()
+        runtime.later()
+        runtime.sweeper.sweep()
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            runtime.run(Line.QUARANTINE)
+        order = runtime.jobs.submitted[-1]
+        runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, order.attempt)
+        runtime.sweeper.sweep()
+
+    [letter] = runtime.bus.letters()
+    assert "alone" in letter.reason
+    assert runtime.account == Account(received=1, dead=1)
+
+
+def test_a_killed_fleet_in_quarantine_is_not_held_against_its_event(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("innocent"))
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _die
+
+    for _ in range(6):
+        for line in (Line.LIVE, Line.QUARANTINE):
+            if runtime.jobs.backlog("toy", line):
+                with pytest.raises(SystemExit):
+                    runtime.run(line)
+        runtime.later()
+        runtime.sweeper.sweep()
+    runtime.toy.behave = _succeed
+
+    assert runtime.run(Line.QUARANTINE) == ["done"]
+    assert runtime.account.dead == 0
+
+
+def test_a_redriven_letter_is_attempted_afresh_under_numbers_of_its_own(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(Retryable("not now"))
+    for _ in range(3):
+        runtime.run()
+        runtime.later(20)
+        runtime.sweeper.sweep()
+
+    runtime.bus.redrive(runtime.bus.letters()[0], TOY)
+    runtime.later(1)
+    runtime.sweeper.sweep()
+    runtime.run()
+    runtime.later(20)
+    runtime.toy.behave = _succeed
+    runtime.sweeper.sweep()
+
+    assert runtime.run() == ["done"]
+    assert [order.attempt for order in runtime.jobs.submitted] == [1, 2, 3, 4, 5]
+    assert runtime.account == Account(received=1, done=1)
+
+
+def _die(_: Event) -> Effects:
+    raise SystemExit(9)
+
+
+def _succeed(_: Event) -> Effects:
+    return Effects()
+
+
+def _raise(error: Exception) -> Callable[[Event], Effects]:
+    def behave(_: Event) -> Effects:
+        raise error
+
+    return behave
+
+
+def _only(session_id: str, behave: Callable[[Event], Effects]) -> Callable[[Event], Effects]:
+    """Behave so with that session, and well with every other."""
+    return lambda event: behave(event) if event.session_id == session_id else Effects()
