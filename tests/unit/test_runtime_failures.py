@@ -48,9 +48,7 @@ def test_a_retry_waits_for_its_backoff(runtime: Any, ended: Any) -> None:
 def test_input_that_can_never_work_is_buried_at_once(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended("bad"), ended("good"))
     runtime.dispatcher.dispatch()
-    runtime.toy.behave = lambda event: (
-        _raise(BadInput("no such file"))(event) if event.session_id == "bad" else Effects()
-    )
+    runtime.toy.behave = _only("bad", _raise(BadInput("no such file")))
 
     assert runtime.run() == ["failed: BadInput: no such file", "done"]
     assert runtime.account == Account(received=2, done=1, dead=1)
