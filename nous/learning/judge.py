@@ -19,6 +19,8 @@ from nous.learning.guard.lexicon import english
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 
+SAME_SENSE = "the same in other words"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
@@ -98,14 +100,21 @@ def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
 
 def _guarded(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     near = [neighbour for neighbour in neighbours if neighbour.similarity >= policy.near]
-    merges = sorted(_merges(statement, near, policy), key=lambda ranked: ranked[0])
-    if merges:
-        return merges[0][1]
-    return _linked(statement, near[0]) if near else New()
+    known: Known | None = None
+    richer: Richer | None = None
+    for verdict in _merges(statement, near, policy):
+        match verdict:
+            case Known(reason=reason) if reason == SAME_SENSE:
+                return verdict
+            case Known():
+                known = known or verdict
+            case Richer():
+                richer = richer or verdict
+    return known or richer or (_linked(statement, near[0]) if near else New())
 
 
-def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[tuple[int, Known | Richer]]:
-    """Every verdict that stores no second fact beside a neighbour, with its rank: 0 is best."""
+def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[Known | Richer]:
+    """Every verdict that stores no second fact beside a neighbour, nearest first."""
     for other in near:
         if other.statement.reading.quantities != statement.reading.quantities:
             continue  # what most neighbours differ in, where facts are many and alike
@@ -113,17 +122,17 @@ def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> 
         if found.objection:
             continue
         if not found.only_left and not found.only_right:
-            yield 0, Known(fact_id=other.fact_id, reason="the same in other words", similarity=other.similarity)
+            yield Known(fact_id=other.fact_id, reason=SAME_SENSE, similarity=other.similarity)
         elif policy.one_sided is not None and other.similarity >= policy.one_sided:
             yield _one_sided(other, found)
 
 
-def _one_sided(other: Neighbour, found: Comparison) -> tuple[int, Known | Richer]:
+def _one_sided(other: Neighbour, found: Comparison) -> Known | Richer:
     more = " ".join(found.only_left or found.only_right)
     if found.only_left:
         reason = f"the same, and it adds: {more}"
-        return 2, Richer(fact_id=other.fact_id, reason=reason, similarity=other.similarity)
-    return 1, Known(fact_id=other.fact_id, reason=f"already known with: {more}", similarity=other.similarity)
+        return Richer(fact_id=other.fact_id, reason=reason, similarity=other.similarity)
+    return Known(fact_id=other.fact_id, reason=f"already known with: {more}", similarity=other.similarity)
 
 
 def _linked(statement: Statement, nearest: Neighbour) -> Linked:

@@ -113,13 +113,12 @@ class Knowledge:
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
         """The current facts whose cosine with *vector* is at least *floor*, nearest first."""
-        found = sorted(self._near(vector, floor), key=lambda pair: -pair[1])
-        known = ((self.get(fact_id), similarity) for fact_id, similarity in found)
-        return [
-            Neighbour(fact_id=fact.fact.id, statement=fact.statement, similarity=similarity)
-            for fact, similarity in known
-            if fact and fact.is_current
+        found = [
+            Neighbour(fact_id=fact_id, statement=known.statement, similarity=similarity)
+            for fact_id, similarity in self._near(vector, floor)
+            if (known := self[fact_id]).superseded is None
         ]
+        return sorted(found, key=lambda neighbour: -neighbour.similarity)
 
     def _near(self, vector: "NDArray[np.float32]", floor: float) -> list[tuple[UUID, float]]:
         there = self._base._near(vector, floor) if self._base else []  # noqa: SLF001  (its own kind)

@@ -68,7 +68,7 @@ def _quantifiers(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
 
 def _modals(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
     del lexicon
-    return _difference("what must, may or will be differs", left.modals, right.modals)
+    return _difference("what must, may or will be differs", sorted(left.modals), sorted(right.modals))
 
 
 def _question(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
@@ -80,15 +80,15 @@ def _small_words(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
     for group in lexicon.exclusive:
         here, there = left.grammar & group, right.grammar & group
         if here - there and there - here:
-            return _difference("small words exclude each other", here, there)
+            return _difference("small words exclude each other", sorted(here), sorted(there))
     return None
 
 
-def _difference(what: str, left: Iterable[str], right: Iterable[str]) -> str | None:
-    """*what*, and what only one of the two has; None where they have the same."""
-    here, there = Counter(left), Counter(right)
-    if here == there:
+def _difference(what: str, left: Sequence[str], right: Sequence[str]) -> str | None:
+    """*what*, and what only one of the two has; None where they have the same, in any order."""
+    if left == right or sorted(left) == sorted(right):
         return None
+    here, there = Counter(left), Counter(right)
     named = (" ".join(sorted((a - b).elements())) or "nothing" for a, b in ((here, there), (there, here)))
     return f"{what}: {' / '.join(named)}"
 
