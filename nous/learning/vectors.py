@@ -63,6 +63,6 @@ def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[
     """
     if vectors.shape != (rows, dim):
         raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")
-    if not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=_ROUNDING):
+    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) <= _ROUNDING).all():
         raise BadInput("a vector has to have length 1, and one of these has not")
     return vectors
