@@ -1,0 +1,149 @@
+"""A toy fleet in processes of its own, and what becomes of its work when it dies."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Subscription
+from nous.bus.ledger import Account
+from nous.events import SessionEnded
+from nous.kit import Worker
+from nous.server import embedded
+from nous.settings.model import Settings
+from nous.wiring import World, build
+
+PROGRAM = Path(__file__).with_name("toy_fleet.py")
+TOY = Subscription("toy", SessionEnded)
+
+
+@dataclass
+class Fleet:
+    """Processes of the toy fleet on one data directory."""
+
+    directory: Path
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list[subprocess.Popen[bytes]])
+
+    def start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, str(PROGRAM), str(self.directory), "fleet"]
+        process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+        self.running.append(process)
+        return process
+
+    def keep_one_running(self) -> None:
+        if self.running[-1].poll() is not None:
+            self.start()
+
+    def stop(self) -> None:
+        for process in self.running:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="nous-") as name:
+        try:
+            yield Path(name)
+        finally:
+            embedded.stop(Path(name))
+
+
+@pytest.fixture
+def world(directory: Path) -> World:
+    return build(Settings(data_dir=directory, embedder="hashed"), also=[Worker("toy", SessionEnded, _never)])
+
+
+@pytest.fixture
+def fleet(directory: Path) -> Iterator[Fleet]:
+    fleet = Fleet(directory)
+    try:
+        yield fleet
+    finally:
+        fleet.stop()
+
+
+def test_an_event_that_kills_its_process_is_buried_and_its_neighbours_live(
+    world: World, fleet: Fleet, ended: Any, wait_until: Any
+) -> None:
+    neighbours = [ended(f"neighbour-{number}") for number in range(6)]
+    world.bus.publish(neighbours[0], ended("poison"), *neighbours[1:])
+    fleet.start()
+
+    def has_settled() -> bool:
+        fleet.keep_one_running()
+        account = world.ledger.account(TOY)
+        return account.received == 7 and account.in_flight == 0
+
+    wait_until(has_settled, "every event to be done or buried", seconds=60)
+
+    assert world.ledger.account(TOY) == Account(received=7, done=6, dead=1)
+    [letter] = world.dead.letters()
+    assert letter.session_id == "poison"
+    assert "alone" in letter.reason
+
+
+def test_an_idle_replacement_takes_over_the_work_of_a_killed_fleet_without_new_traffic(
+    world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
+) -> None:
+    world.bus.publish(*(ended(f"endless-{number}") for number in range(4)))
+    first = fleet.start()
+    wait_until(lambda: _begun(world) == 4, "four handlers to begin")
+
+    first.kill()
+    first.wait()
+    (directory / "enough").touch()
+    fleet.start()
+    wait_until(lambda: world.ledger.account(TOY).done == 4, "the replacement to do the work")
+
+    assert world.ledger.account(TOY) == Account(received=4, done=4)
+
+
+def test_a_worker_that_is_told_to_stop_finishes_what_it_has_begun(
+    world: World, fleet: Fleet, ended: Any, wait_until: Any
+) -> None:
+    world.bus.publish(*(ended(f"plain-{number}") for number in range(20)))
+    process = fleet.start()
+    wait_until(lambda: world.ledger.account(TOY).done > 0, "some work to be done")
+
+    process.terminate()
+
+    assert process.wait(timeout=30) == 0
+    account = world.ledger.account(TOY)
+    assert account.balance == 0
+    fleet.start()
+    wait_until(lambda: world.ledger.account(TOY).done == 20, "another process to do the rest")
+
+
+def test_losing_every_key_of_the_queue_loses_nothing(
+    world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
+) -> None:
+    world.bus.publish(*(ended(f"endless-{number}") for number in range(12)))
+    process = fleet.start()
+    wait_until(lambda: _begun(world) == 4, "four handlers to begin")
+
+    world.client.delete(*world.client.scan_iter("rq:*"))
+    (directory / "enough").touch()
+    process.kill()
+    fleet.start()
+
+    wait_until(lambda: world.ledger.account(TOY).done == 12, "everything to be done")
+    assert world.ledger.account(TOY) == Account(received=12, done=12)
+
+
+def _begun(world: World) -> int:
+    values: Any = world.client.hvals("nous:progress:toy")
+    return sum(b"running" in value for value in values)
+
+
+def _never(_: Any) -> Callable[[Any], Any]:
+    raise AssertionError("the test itself runs no handler")

@@ -1,0 +1,89 @@
+"""Two `nous worker` processes, one stock `rq worker` for each queue, and a producer, all at once on one server."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from nous.server import embedded
+from nous.settings.model import Settings
+from nous.wiring import World, build
+
+WORKERS = ("episode-summarizer", "fact-extractor")
+SESSIONS = 40
+SCRIPTS = Path(sys.executable).parent
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="nous-") as name:
+        try:
+            yield Path(name)
+        finally:
+            embedded.stop(Path(name))
+
+
+def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
+    directory: Path, tmp_path: Path, wait_until: Any
+) -> None:
+    world = build(Settings(data_dir=directory, embedder="hashed"))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")} | {
+        "NOUS_DATA_DIR": str(directory),
+        "NOUS_EMBEDDER": "hashed",
+        "NOUS_WORKER__CONCURRENCY": "1",
+    }
+    paths = [written(tmp_path, number) for number in range(SESSIONS)]
+    with ExitStack() as stack:
+        for command in commands(embedded.ensure(directory)):
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+        wait_until(lambda: len(worker_names(world)) == 6, "six RQ workers to register")
+
+        publish = [sys.executable, "-m", "nous", "publish", *paths, "--wait", "--json"]
+        published = subprocess.run(publish, env=environment, check=True, capture_output=True)
+        took_part = runners(world)
+
+    rows = json.loads(published.stdout)
+    assert [step["where"] for row in rows for step in row["steps"]] == ["done", "done"] * SESSIONS
+    assert {kind for kind, _ in took_part} == {"pool", "stock"}
+    accounts = [world.ledger.account(each) for each in world.subscriptions]
+    assert [(account.received, account.done, account.balance) for account in accounts] == [(SESSIONS, SESSIONS, 0)] * 2
+
+
+def commands(url: str) -> Iterator[list[str]]:
+    for _ in range(2):
+        yield [sys.executable, "-m", "nous", "worker", *WORKERS]
+    for name in WORKERS:
+        job = "nous.jobs.rq.job.AllowListedJob"
+        yield [str(SCRIPTS / "rq"), "worker", "-u", url, "-S", "json", "-j", job, "--name", f"stock-{name}", name]
+
+
+def written(folder: Path, number: int) -> str:
+    path = folder / f"session-{number}.txt"
+    path.write_text(
+        f"User: Please always run service svc-{number} on port {9000 + number}, never on another one.\n\n"
+        f"Assistant: Done. Service svc-{number} now runs on port {9000 + number}.\n\n"
+        "User: Thanks, that is all I needed.\n"
+    )
+    return str(path)
+
+
+def worker_names(world: World) -> set[bytes]:
+    members: Any = world.client.smembers("rq:workers")
+    return members
+
+
+def runners(world: World) -> set[tuple[str, str]]:
+    """Which kinds of worker ran jobs of which queue."""
+    jobs = list(world.client.scan_iter("rq:job:*", count=1000))
+    values: list[Any] = [world.client.hmget(job, "worker_name", "origin") for job in jobs]
+    names = [(name.decode(), origin.decode()) for name, origin in values if name]
+    return {("stock" if name.startswith("stock") else "pool", origin) for name, origin in names}

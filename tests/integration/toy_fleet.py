@@ -1,0 +1,64 @@
+"""A program for tests: a fleet with a toy worker that does what the session's id says. Run as a process of its own.
+
+python toy_fleet.py DIRECTORY fleet|quarantine [toy]
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from nous import log
+from nous.effects import Effects
+from nous.events import Event, SessionEnded
+from nous.jobs.rq.quarantine import run_quarantine
+from nous.kit import Kit, Worker
+from nous.runtime.quarantine import Quarantines
+from nous.settings.model import Settings, WorkerSettings
+from nous.wiring import build, fleet
+
+LEASE = 1.0
+SWEEP = 0.1
+
+
+def handler(_: Kit) -> Callable[[Event], Effects]:
+    def handle(event: Event) -> Effects:
+        if event.session_id.startswith("poison"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if event.session_id.startswith("endless") and not (directory / "enough").exists():
+            threading.Event().wait()
+        return Effects()
+
+    return handle
+
+
+def main(mode: str) -> None:
+    settings = Settings(
+        data_dir=directory,
+        embedder="hashed",
+        worker=WorkerSettings(lease=LEASE, sweep_interval=SWEEP, concurrency=4),
+    )
+    log.configure("error", "json")
+    world = build(settings, also=[Worker("toy", SessionEnded, handler)])
+    if mode == "quarantine":
+        run_quarantine(
+            "toy",
+            client=world.rq_client,
+            name=f"quarantine-{os.getpid()}",
+            runner=world.attempts,
+            blame=world.attempts.blame,
+        )
+        return
+    quarantines = Quarantines([sys.executable, __file__, str(directory), "quarantine"])
+    crew = fleet(world, ["toy"], open_quarantine=quarantines.open)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: crew.stop())
+    crew.start()
+    crew.wait()
+    quarantines.stop()
+
+
+if __name__ == "__main__":
+    directory = Path(sys.argv[1])
+    main(sys.argv[2])
