@@ -42,7 +42,7 @@ def look(sample: Sample) -> Look:
 
 
 def is_message(value: Mapping[str, Any]) -> bool:
-    return value.get("role") in ROLES and ("content" in value or "tool_calls" in value)
+    return str(value.get("role")) in ROLES and ("content" in value or "tool_calls" in value)
 
 
 def messages(stream: BinaryIO, notes: Notes) -> Iterator[Message]:
@@ -85,7 +85,7 @@ def _in_record(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _has_block(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
     return isinstance(content, list) and any(
-        isinstance(block, Mapping) and cast("Mapping[str, Any]", block).get("type") in ANTHROPIC_BLOCKS
+        isinstance(block, Mapping) and str(cast("Mapping[str, Any]", block).get("type")) in ANTHROPIC_BLOCKS
         for block in cast("list[object]", content)
     )
 

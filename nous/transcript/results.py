@@ -13,8 +13,8 @@ PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 _REJECTED = (
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
-    "[Request interrupted by user for tool use]",
 )
+_INTERRUPTED = "[Request interrupted by user"
 _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
@@ -51,6 +51,8 @@ def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False) -
     text = without_insertions(without_colour(text))
     if is_rejected or (is_error and text.startswith(_REJECTED)):
         return Outcome(Kind.DECISION, rejection(text, of))
+    if is_error and text.startswith(_INTERRUPTED):
+        return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
     if is_error or text.startswith(_FAILED) or _EXIT_CODE.match(text):
         return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
     if of.tool in QUESTION_TOOLS or _ANSWERED.match(text):
@@ -63,7 +65,10 @@ def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False) -
 
 def rejection(text: str, of: Call) -> str:
     """The user's no to a call, with the reason if *text* gives one."""
-    what = "the plan" if of.tool in PLAN_TOOLS else of.summary
     given = _REASON.search(text)
     reason = given["reason"] if given else "" if text.startswith(_REJECTED) else text
-    return f"Rejected {what}: {reason.strip()}" if reason.strip() else f"Rejected {what}"
+    return f"Rejected {_what(of)}: {reason.strip()}" if reason.strip() else f"Rejected {_what(of)}"
+
+
+def _what(of: Call) -> str:
+    return "the plan" if of.tool in PLAN_TOOLS else of.summary

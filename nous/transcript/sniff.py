@@ -58,12 +58,19 @@ def reader_for(sample: Sample) -> Reader:
 
 
 def sample_of(tap: Tap) -> Sample:
-    """The beginning of what *tap* will give."""
+    """The beginning of what *tap* will give: more of it than usual if the first line or record is longer.
+
+    Raises UnknownFormat if that is longer than memory can bear.
+    """
     size = HEAD
     head = tap.look(size)
     sample = _sample(head)
-    while not sample.records and head.lstrip()[:1] in (b"{", b"[") and size <= len(head) < LONGEST_LINE:
-        size *= 4
+    while not sample.records and b"\n" not in head and len(head) == size:
+        if size == LONGEST_LINE:
+            raise UnknownFormat(
+                f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ..."
+            )
+        size = min(4 * size, LONGEST_LINE)
         head = tap.look(size)
         sample = _sample(head)
     return sample
@@ -90,6 +97,4 @@ def seen_in(sample: Sample) -> str:
     if not is_text(sample.text):
         begins = sample.text[:8].encode(errors="replace").hex(" ")
         return f"binary data (it begins {sample.text[:8]!r}, {begins})"
-    if len(sample.text) >= HEAD and "\n" not in sample.text:
-        return f"a {TOO_LONG}, which begins {sample.text[:40]!r}"
     return f"text that begins {sample.text[:40]!r}"

@@ -20,7 +20,7 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         (EDIT, REFUSED + "STOP what you are doing and wait.", "Rejected Edit(/a.go)"),
         (EDIT, REFUSED + "The user provided the following reason for the rejection:  no", "Rejected Edit(/a.go): no"),
         (EDIT, "The user doesn't want to take this action right now. STOP", "Rejected Edit(/a.go)"),
-        (EDIT, "[Request interrupted by user for tool use]", "Rejected Edit(/a.go)"),
+        (EDIT, "[Request interrupted by user for tool use]", "Interrupted Edit(/a.go)"),
         (PLAN, REFUSED, "Rejected the plan"),
         (UNKNOWN_CALL, REFUSED, "Rejected a tool call"),
     ],

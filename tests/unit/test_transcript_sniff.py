@@ -57,6 +57,12 @@ def test_an_unknown_format_is_refused_with_what_was_seen(content: bytes, seen: s
         sniffed(content)
 
 
+@pytest.mark.parametrize("begins", [b"x", b"{", b"[{"])
+def test_a_file_that_is_one_endless_line_is_refused(begins: bytes) -> None:
+    with pytest.raises(UnknownFormat, match="line longer than 32 MiB"):
+        sniffed(begins + b"x" * 40_000_000)
+
+
 def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
     assert sniffed(b'{"role":"user","content":"' + b"x" * 1_000_000 + b'"}\n') == "openai_chat"
 

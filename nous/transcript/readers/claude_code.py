@@ -53,7 +53,7 @@ READER = ClaudeCode()
 def _is_marked(record: Mapping[str, Any]) -> bool:
     if any(mark in record for mark in _MARKS):
         return True
-    return "sessionId" in record and ("uuid" in record or record.get("type") in _TYPES)
+    return "sessionId" in record and ("uuid" in record or str(record.get("type")) in _TYPES)
 
 
 def _noise(line: bytes) -> str | None:
@@ -79,7 +79,7 @@ class _Session:
 
     def entries(self, record: Record) -> Iterator[Entry]:
         value = record.value
-        kind = value.get("type")
+        kind = str(value.get("type", "no type"))
         uuid = value.get("uuid")
         if isinstance(uuid, str):
             if uuid in self._seen:
@@ -103,7 +103,7 @@ class _Session:
         read, written = (sum(tokens) for tokens in zip(*self._usage.values(), strict=True)) if self._usage else (0, 0)
         self._notes.learn(title=title, input_tokens=read, output_tokens=written)
 
-    def _of_kind(self, kind: object, value: Mapping[str, Any], place: Place) -> Iterator[Entry]:
+    def _of_kind(self, kind: str, value: Mapping[str, Any], place: Place) -> Iterator[Entry]:
         match kind:
             case "user":
                 yield from self._user(value, place)
@@ -116,11 +116,11 @@ class _Session:
             case "attachment":
                 yield from self._attachment(value, place)
             case "summary" | "custom-title" | "ai-title":
-                yield from self._title(str(kind), value, place)
+                yield from self._title(kind, value, place)
             case "pr-link":
                 yield from self._link(value, place)
             case _:
-                self._notes.skip(str(kind or "no type"))
+                self._notes.skip(kind)
 
     def _user(self, value: Mapping[str, Any], place: Place) -> Iterator[Entry]:
         content = _message(value).get("content")
@@ -177,7 +177,7 @@ class _Session:
         text = value.get(_TITLES[kind])
         if not isinstance(text, str):
             self._notes.skip(kind)
-        elif kind != "summary" or value.get("leafUuid") in self._seen:
+        elif kind != "summary" or str(value.get("leafUuid")) in self._seen:
             self._titles[kind] = text
         else:
             yield place.entry(Kind.SYSTEM, f"An earlier session: {text}")
@@ -209,9 +209,9 @@ def _message(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
 
 
-def _origin(value: Mapping[str, Any]) -> object:
+def _origin(value: Mapping[str, Any]) -> str:
     origin = value.get("origin")
-    return cast("Mapping[str, Any]", origin).get("kind") if isinstance(origin, Mapping) else None
+    return str(cast("Mapping[str, Any]", origin).get("kind")) if isinstance(origin, Mapping) else ""
 
 
 def _count(counts: Mapping[str, object], key: str) -> int:

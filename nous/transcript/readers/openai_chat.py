@@ -17,7 +17,7 @@ from nous.transcript.results import UNKNOWN_CALL, Call, call
 from nous.transcript.words import said_by_user
 
 _ERROR = re.compile(r"(?:\w*Error|Traceback)\b", re.IGNORECASE)
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 
 
 class OpenAIChat:
@@ -104,7 +104,7 @@ class _Chat:
         for found in cast("list[object]", content) if isinstance(content, list) else []:
             part = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {"type": "text", "text": found}
             text = part.get("text", part.get("refusal"))
-            if isinstance(text, str) and part.get("type") in {*_TEXT_PARTS, "refusal"}:
+            if isinstance(text, str) and str(part.get("type")) in _TEXT_PARTS:
                 texts.append(text)
             else:
                 self._notes.skip(f"{part.get('type')} part")

@@ -48,7 +48,7 @@ class Qbit:
         stamped = sum(_STAMP in record and "type" in record for record in sample.records)
         if not stamped:
             return 0.0
-        known = any(record.get("type") in _SURE_TYPES for record in sample.records)
+        known = any(str(record.get("type")) in _SURE_TYPES for record in sample.records)
         return (0.9 if known else 0.5) * stamped / len(sample.records)
 
     def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:

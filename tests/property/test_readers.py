@@ -1,0 +1,149 @@
+"""Whatever bytes a file holds, it is read or refused: no crash, no hang, and the laws of a transcript hold."""
+
+from hashlib import sha256
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nous.errors import BadInput
+from nous.samples import bundled_sessions
+from nous.transcript import Kind, Transcript, group_into_turns, known_readers, read_transcript
+from nous.transcript.as_json import transcript_as_json
+from nous.transcript.base import Notes
+from nous.transcript.records import records
+from nous.transcript.render import render
+from nous.transcript.turns import cut
+
+FORMATS = sorted(known_readers())
+ALIKE = st.sampled_from(
+    ["user", "assistant", "tool", "system", "text", "tool_use", "tool_result", "queue-operation", "id"]
+)
+KEYS = ALIKE | st.sampled_from(
+    [
+        *("type", "role", "content", "message", "messages", "uuid", "sessionId", "isMeta", "isSidechain", "attachment"),
+        *("operation", "subtype", "prompt", "tool_calls", "function", "arguments", "_timestamp", "args", "request_id"),
+        *("input", "name", "tool_use_id", "is_error", "usage", "summary", "leafUuid", "error", "origin", "timestamp"),
+    ]
+)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8)
+    | ALIKE,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=8,
+)
+RECORDS = st.lists(st.dictionaries(KEYS, JSON, max_size=6), max_size=3)
+
+
+def check(transcript: Transcript, content: bytes) -> None:
+    ids = [entry.id for entry in transcript]
+    assert len(ids) == len(set(ids))
+    prompts = 0
+    for entry in transcript:
+        prompts += entry.kind is Kind.USER
+        assert entry.turn == prompts
+        assert 0 <= entry.offset <= len(content)
+    assert all(before.number < after.number for before, after in pairwise(transcript.turns))
+    assert (transcript.bytes, transcript.digest) == (len(content), sha256(content).hexdigest())
+    assert orjson.loads(transcript_as_json(transcript))["bytes"] == len(content)
+    assert list(render(transcript))
+    assert {entry.id for turn in group_into_turns(transcript) for entry in turn.entries} <= set(ids)
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(content=st.binary(max_size=400))
+@pytest.mark.parametrize("name", FORMATS)
+def test_any_bytes_can_be_read_as_any_format(name: str, content: bytes) -> None:
+    if not content.startswith(b"\x1f\x8b"):
+        check(read_transcript(BytesIO(content), format=name), content)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # nested JSON is slow to draw
+@given(found=RECORDS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_any_json_can_be_read_as_any_format(name: str, found: list[dict[str, Any]]) -> None:
+    for content in (b"\n".join(map(orjson.dumps, found)), orjson.dumps(found, option=orjson.OPT_INDENT_2)):
+        check(read_transcript(BytesIO(content), format=name), content)
+
+
+@settings(deadline=None)
+@given(content=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    try:
+        read_transcript(BytesIO(content))
+    except BadInput:
+        return
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+@pytest.mark.parametrize("path", bundled_sessions(), ids=lambda path: cast("Path", path).name)
+def test_a_damaged_session_is_still_read(path: Path, data: st.DataObject) -> None:
+    whole = path.read_bytes()
+    content = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 4), label="damages")):
+        start = data.draw(st.integers(0, len(content)), label="start")
+        content[start : start + data.draw(st.integers(0, 300))] = data.draw(st.binary(max_size=30), label="put there")
+    undamaged = read_transcript(BytesIO(whole))
+
+    check(read_transcript(BytesIO(content), format=undamaged.format), bytes(content))
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+@pytest.mark.parametrize(
+    "path", [path for path in bundled_sessions() if path.suffix == ".jsonl"], ids=lambda path: path.name
+)
+def test_a_session_that_is_still_written_says_what_it_says_so_far(path: Path, data: st.DataObject) -> None:
+    whole = path.read_bytes()
+    end = data.draw(st.integers(1, len(whole)))
+    so_far = read_transcript(BytesIO(whole[:end]), format=read_transcript(path).format)
+
+    assert [(entry.kind, entry.text) for entry in so_far][:-1] == [
+        (entry.kind, entry.text) for entry in read_transcript(path)
+    ][: max(0, len(so_far.entries) - 1)]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # as above
+@given(found=st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=4), max_size=6), data=st.data())
+def test_records_survive_every_way_of_writing_them_down(found: list[dict[str, Any]], data: st.DataObject) -> None:
+    split = data.draw(st.integers(0, len(found)))
+    ways = (
+        b"\n".join(map(orjson.dumps, found)),
+        b"".join(map(orjson.dumps, found)),
+        b"\xef\xbb\xbf" + b"\r\n\r\n".join(map(orjson.dumps, found)),
+        orjson.dumps(found),
+        orjson.dumps(found, option=orjson.OPT_INDENT_2),
+        orjson.dumps(found[:split], option=orjson.OPT_INDENT_2) + b"\n" + b"\n".join(map(orjson.dumps, found[split:])),
+    )
+
+    for way in ways:
+        notes = Notes()
+        assert [record.value for record in records(BytesIO(way), notes)] == found
+        assert not notes.problems
+
+
+@given(text=st.text(), limit=st.integers(0, 50))
+def test_a_cut_text_keeps_its_ends_and_says_how_much_is_missing(text: str, limit: int) -> None:
+    shown = cut(text, limit)
+
+    if len(text) <= limit:
+        assert shown == text
+        return
+    head, _, rest = shown.partition(f"\n\n... [truncated {len(text) - limit} chars] ...\n\n")
+    assert len(head) + len(rest) == limit
+    assert text.startswith(head)
+    assert text.endswith(rest)

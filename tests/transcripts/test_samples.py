@@ -1,0 +1,42 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from nous import samples
+from nous.samples import bundled_sessions
+from nous.transcript import Kind, read_transcript
+
+SOURCE = Path(samples.__file__).with_name("SOURCE.md")
+
+
+@pytest.mark.parametrize("path", bundled_sessions(), ids=lambda path: path.name)
+def test_a_bundled_session_is_of_the_format_of_its_folder(path: Path) -> None:
+    transcript = read_transcript(path)
+
+    assert transcript.format == path.parent.name
+    assert {Kind.USER, Kind.ASSISTANT} <= {entry.kind for entry in transcript}
+    assert transcript.problems == ()
+
+
+def test_there_are_enough_of_enough_kinds_and_they_are_small() -> None:
+    found = bundled_sessions()
+
+    assert len(found) >= 7
+    assert len({path.parent.name for path in found}) >= 5
+    assert sum(path.stat().st_size for path in found) <= 250_000
+
+
+def test_each_is_named_with_its_origin() -> None:
+    named = re.findall(r"^\| (\S+/\S+) \|", SOURCE.read_text(), re.MULTILINE)
+
+    assert sorted(named) == [f"{path.parent.name}/{path.name}" for path in bundled_sessions()]
+
+
+def test_two_of_them_tell_the_same_session_in_two_formats() -> None:
+    told = [
+        {entry.text for entry in read_transcript(path) if entry.kind in {Kind.USER, Kind.TOOL_CALL}}
+        for path in bundled_sessions()
+    ]
+
+    assert any(len(one & other) >= 4 for number, one in enumerate(told) for other in told[:number])
