@@ -65,7 +65,7 @@ def sample_of(tap: Tap) -> Sample:
     size = HEAD
     head = tap.look(size)
     sample = _sample(head)
-    while not sample.records and b"\n" not in head and len(head) == size:
+    while not sample.records and len(head) == size and _may_go_on(head):
         if size == LONGEST_LINE:
             raise UnknownFormat(
                 f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ..."
@@ -74,6 +74,11 @@ def sample_of(tap: Tap) -> Sample:
         head = tap.look(size)
         sample = _sample(head)
     return sample
+
+
+def _may_go_on(head: bytes) -> bool:
+    """Whether the first line, or an object written over many lines, is not complete yet."""
+    return b"\n" not in head or head.lstrip()[:1] == b"{"
 
 
 def _sample(head: bytes) -> Sample:

@@ -63,6 +63,12 @@ def test_a_file_that_is_one_endless_line_is_refused(begins: bytes) -> None:
         sniffed(begins + b"x" * 40_000_000)
 
 
+def test_a_pretty_document_longer_than_the_usual_head_is_looked_at_whole() -> None:
+    lines = b",\n".join([b'  {"role": "user", "content": "words"}'] * 10_000)
+
+    assert sniffed(b'{\n "messages": [\n' + lines + b"\n ]\n}\n") == "openai_chat"
+
+
 def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
     assert sniffed(b'{"role":"user","content":"' + b"x" * 1_000_000 + b'"}\n') == "openai_chat"
 
