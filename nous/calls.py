@@ -61,9 +61,11 @@ def commit_subject(call: Entry) -> str | None:
     """The first line of the message, if the call commits."""
     command = shell_command(call)
     commit = _COMMIT.search(command)
-    if commit is None or "--amend --no-edit" in command:
+    if commit is None:
         return None
-    message = _HEREDOC.search(command) or _MESSAGE.search(command, commit.start())
+    message = _MESSAGE.search(command, commit.start())
+    if message is None or message["subject"].startswith("$("):
+        message = _HEREDOC.search(command, commit.start())
     return message["subject"].strip() if message else None
 
 

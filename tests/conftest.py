@@ -12,9 +12,11 @@ import pytest
 
 from nous.events import NAMESPACE, SessionEnded
 from nous.scope import Scope
+from nous.transcript.model import Entry, Kind, Transcript
 
 Ended = Callable[..., SessionEnded]
 WaitUntil = Callable[..., None]
+Told = Callable[..., Transcript]
 
 
 @pytest.fixture
@@ -70,3 +72,20 @@ class Clock:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture
+def told() -> Told:
+    """Builds a transcript from entries, each `(kind, text)` or `(kind, text, more fields)`."""
+
+    def build(*entries: tuple[Any, ...], **fields: Any) -> Transcript:
+        built: list[Entry] = []
+        turn = 0
+        for number, (kind, text, *more) in enumerate(entries):
+            turn += kind == Kind.USER
+            built.append(Entry(kind=Kind(kind), text=text, id=f"e{number}", turn=turn, **(more[0] if more else {})))
+        size = sum(len(entry.text) for entry in built)
+        known: dict[str, Any] = {"format": "test", "entries": tuple(built), "digest": "0" * 64, "bytes": size}
+        return Transcript(**{**known, **fields})
+
+    return build

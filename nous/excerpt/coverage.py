@@ -7,14 +7,15 @@ grows, so the best piece is found by re-weighing the top of a heap.
 import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nous.excerpt.calls import is_commit
 from nous.excerpt.choice import Choice
 from nous.excerpt.concepts import concepts, worths
 from nous.excerpt.items import Item, Role
 from nous.excerpt.layout import Ledger
-from nous.excerpt.spans import complete, merged, most_added
+from nous.excerpt.spans import complete, longest_closing, merged, most_added
+from nous.excerpt.talk import is_talk, states
 from nous.prose import Span, sentences
 
 BREVITY = 0.8
@@ -33,8 +34,12 @@ _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.8}
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Piece:
+    """A sentence or call of the item at *index*; *factor* is what its kind makes of the worth of its terms."""
+
     index: int
     span: Span
+    terms: frozenset[str] = field(compare=False)
+    factor: float = field(compare=False)
 
 
 def cover(items: Sequence[Item], choice: Choice, room: int) -> Choice:
@@ -54,6 +59,7 @@ class _Filling:
     def __init__(self, items: Sequence[Item], choice: Choice) -> None:
         self.spans = dict(choice.spans)
         self._items = items
+        self._closing = [longest_closing(item.text) for item in items]
         self._worth = worths(item.text for item in items)
         self._covered: set[str] = set()
         for index, spans in self.spans.items():
@@ -89,27 +95,28 @@ class _Filling:
         return None
 
     def _gain(self, piece: _Piece) -> float:
-        item = self._items[piece.index]
-        text = item.text[slice(*piece.span)]
-        news = _WORTH_OF_ANY + sum(self._worth.get(term, 0.0) for term in concepts(text) - self._covered)
-        return news * _role_worth(item, text) / (len(text) + _FIXED) ** BREVITY
+        news = _WORTH_OF_ANY + sum(self._worth.get(term, 0.0) for term in piece.terms - self._covered)
+        return news * piece.factor / (piece.span[1] - piece.span[0] + _FIXED) ** BREVITY
 
     def _length(self, piece: _Piece) -> int:
-        return most_added(self._items[piece.index].text, piece.span, to_nothing=piece.index not in self.spans)
+        text, closing = self._items[piece.index].text, self._closing[piece.index]
+        return most_added(text, piece.span, closing=closing, to_nothing=piece.index not in self.spans)
 
     def _add(self, piece: _Piece) -> None:
-        text = self._items[piece.index].text
         self.spans[piece.index] = merged((*self.spans.get(piece.index, ()), piece.span))
-        self._covered |= concepts(text[slice(*piece.span)])
+        self._covered |= piece.terms
 
 
 def _pieces(items: Sequence[Item], taken: Mapping[int, tuple[Span, ...]]) -> Iterator[_Piece]:
     """What can still be added: the sentences and calls of every item that do not overlap what is taken of it."""
+    is_conversation = is_talk(items)
     for index, item in enumerate(items):
         spans = taken.get(index, ())
         for start, end in _parts(item):
             if all(end <= shown_from or start >= shown_to for shown_from, shown_to in spans):
-                yield _Piece(index, (start, end))
+                text = item.text[start:end]
+                factor = states(text) if is_conversation else _role_worth(item, text)
+                yield _Piece(index, (start, end), concepts(text), factor)
 
 
 def _parts(item: Item) -> Iterator[Span]:

@@ -4,7 +4,8 @@ The promises are tried from the best to the least, and the first that the room c
 
 1. every user and decision turn, the first and the last item and the assistant's last words are whole;
 2. user and decision turns are whole, the others visible, at `VISIBLE` characters or, failing that, at `GLIMPSE`;
-3. all of them are visible, at `VISIBLE` or at `GLIMPSE`;
+3. all of them are visible, at `VISIBLE` or at `GLIMPSE`; where two people talk, glimpses tell nothing, and only the
+   first and the last have a floor;
 4. the first, the last, and as many as there is room for, evenly spread.
 
 Most of the room that a promise leaves goes to those that were cut, in proportion to their weights.
@@ -16,6 +17,7 @@ from nous.excerpt.choice import Choice
 from nous.excerpt.items import PERSONAL, Item, Role
 from nous.excerpt.layout import Ledger
 from nous.excerpt.spans import ends, full_length, mark
+from nous.excerpt.talk import is_talk
 from nous.excerpt.water import Claim, shares
 
 VISIBLE = 160
@@ -57,7 +59,8 @@ def _promises(items: Sequence[Item], weights: dict[int, float]) -> Iterator[dict
     glimpses = {index: min(size, GLIMPSE + len(mark(size))) for index, size in sizes.items()}
     visible = {index: min(size, VISIBLE) for index, size in sizes.items()}
     personal = {index: size for index, size in sizes.items() if items[index].role in PERSONAL}
-    yield from (sizes, visible | personal, glimpses | personal, visible, glimpses)
+    yield from (sizes, visible | personal, glimpses | personal, visible)
+    yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}
 
 
 def _kept(items: Sequence[Item], owed: dict[int, int], *, weights: dict[int, float], room: int) -> Choice | None:

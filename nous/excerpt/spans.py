@@ -52,25 +52,28 @@ def full_length(text: str) -> int:
     return len(shown(text, ((0, len(text)),)))
 
 
-def most_added(text: str, span: Span, *, to_nothing: bool) -> int:
-    """At most how many characters showing *span* adds to what else of *text* is shown, or *to_nothing*."""
+def most_added(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
+    """At most how many characters showing *span* adds to what else of *text* is shown, or *to_nothing*.
+
+    *closing* is the `longest_closing` of *text*.
+    """
     if span == (0, len(text)):
-        return len(text) + _closing(text)
-    return span[1] - span[0] + (1 + to_nothing) * len(mark(len(text))) + 2 * _closing(text)
+        return len(text) + closing
+    return span[1] - span[0] + (1 + to_nothing) * len(mark(len(text))) + 2 * closing
 
 
 def ends(text: str, room: int) -> tuple[Span, ...]:
     """The beginning and the end of *text* as at most *room* characters can show them; none if the room is tiny."""
     if full_length(text) <= room:
         return ((0, len(text)),)
-    kept = room - len(mark(len(text))) - 3 * _closing(text)
+    kept = room - len(mark(len(text))) - 3 * longest_closing(text)
     if kept < 1:
         return ()
     tail = int(kept * (1 - HEAD))
     return merged(((0, _back_to_a_space(text, kept - tail)), (_on_to_a_space(text, len(text) - tail), len(text))))
 
 
-def _closing(text: str) -> int:
+def longest_closing(text: str) -> int:
     """At most how many characters it takes to close or reopen a code block of *text* at one place."""
     return max((len(block.ticks) + 1 for block in fences(text)), default=0)
 

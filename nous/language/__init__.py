@@ -30,6 +30,11 @@ class Words:
         """Whether *sentence* begins with one of the phrases of the list *name*."""
         return self.begins[name].match(sentence) is not None
 
+    def without(self, name: str, sentence: str) -> str:
+        """*sentence* without the phrase of the list *name* that it begins with."""
+        found = self.begins[name].match(sentence)
+        return sentence[found.end() :] if found else sentence
+
 
 @cache
 def words(language: str = "english") -> Words:

@@ -1,5 +1,6 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,8 @@ _UNDOING = frozenset({Kind.DECISION, Kind.ERROR})
 _FEWEST_CHAT_TURNS = 3
 _FEWEST_WITH_FAREWELL = 2
 _LONGEST_FAREWELL = 240
+_WORDS_OF_HEADING = 3
+_WORD = re.compile(r"[\w.-]{2,}")
 _SUBSTANCE = 4
 """Words of a sentence that says something."""
 
@@ -64,17 +67,20 @@ class Evidence:
 
     @cached_property
     def asked(self) -> Sequence[Asked]:
-        """What the user asked for, one sentence for each turn."""
-        turns = sorted({request.turn for request in self.requests})
-        return [self._asked_in(turn) for turn in turns]
+        """What the user asked for, one sentence for each turn; what is asked again is told once, at its first time."""
+        asked: dict[str, Asked] = {}
+        for turn in sorted({request.turn for request in self.requests}):
+            one = self._asked_in(turn)
+            asked.setdefault(one.text, one)
+        return list(asked.values())
 
     def _asked_in(self, turn: int) -> Asked:
         """The first sentence of *turn* that wishes something, or else the first of some substance."""
         said = [one for one in self.requests if one.turn == turn]
-        heading = next((one.text for one in said if one.is_heading), None)
+        headings = (one.text for one in said if one.is_heading and len(one.text.split()) >= _WORDS_OF_HEADING)
         telling = [one for one in said if len(one.text.split()) >= _SUBSTANCE] or said
         wish = next((one for one in telling if _is_wish(one)), None)
-        return Asked(text=(wish or telling[0]).text, is_wish=wish is not None, heading=heading)
+        return Asked(text=(wish or telling[0]).text, is_wish=wish is not None, heading=next(headings, None))
 
     @cached_property
     def _farewell(self) -> int | None:
@@ -186,7 +192,8 @@ def says_done(one: Statement) -> bool:
     """Whether a statement says that something came to be; what is promised, refused or only possible does not count."""
     known = words()
     is_less = any(known.says(name, one.text) for name in ("undone", "about_to", "hedge"))
-    return known.says("done", one.text) and not is_less and not one.is_question
+    is_less = is_less or known.opens("condition", one.text) or one.is_question
+    return known.says("done", one.text) and not is_less
 
 
 def _report(turn: Turn) -> Statement | None:
@@ -198,7 +205,10 @@ def _report(turn: Turn) -> Statement | None:
 
 
 def _is_wish(one: Statement) -> bool:
-    return words().opens("wish", one.text) or one.is_question
+    """Whether a statement asks for something, and says for what."""
+    known = words()
+    terms = set(_WORD.findall(one.text.lower())) - known.sets["stopwords"] - known.sets["general"]
+    return len(terms) > 1 and (known.opens("wish", one.text) or one.is_question)
 
 
 def _is_polite(one: Statement) -> bool:

@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.summary.evidence import Evidence, says_done
-from nous.summary.lessons import LONGEST, alike, is_lesson, name_in, standing_alone
+from nous.summary.lessons import LONGEST, alike, begins_as_event, is_lesson, name_in, standing_alone
 from nous.summary.secrets import looks_secret
 from nous.summary.statements import Statement, is_courtesy, shortened
-from nous.summary.third_person import in_third_person
+from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Entry, Kind
 
 MOST = 50
 _MOST_ABOUT_PEOPLE = 20
-_SHORTEST = 12
+_MOST_EVENTS = 5
+_SHORTEST, _SHORTEST_REPORT = 12, 24
 _SHORTEST_ABOUT_PEOPLE, _LONGEST_ABOUT_PEOPLE = 24, 180
 _QUOTE = 200
 _OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
@@ -27,12 +28,18 @@ _CHATTER = re.compile(
     r"^(?:\W*\b(?:yeah|yes|yep|oh+|a?ha(?:ha)+|lol|well|no|hm+|cool|nice|wow|aw+|ok|okay|but|and|so|then|also|though|mm+|ah|ya)\b)*\W*",
     re.IGNORECASE,
 )
+_CAME_TO_BE = re.compile(r"\b(?:has|have) been\b")
 _NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
 _INTRODUCES = re.compile(r"(?: (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
-_YOUR = re.compile(r"\b[Yy]our\b")
+_BUT = re.compile(r",? but (?=I\b)")
+_ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
+_BY_AGENT = re.compile(
+    r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
+)
 _RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
 _ANSWER = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
+_DIRECTORIES = re.compile(r"/(?:[^/\s()]+/)+")
 _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
 
 Source = Callable[[Evidence], Iterable[CandidateFact]]
@@ -101,17 +108,14 @@ def people(evidence: Evidence) -> list[CandidateFact]:
 
 
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
-    """Causes, constraints and settings that the agent states."""
-    last = {id(one) for one in evidence.answer}
-    for one in evidence.said:
-        if one.speaker is not Kind.ASSISTANT or evidence.is_conversation or not is_lesson(one):
-            continue
-        if name := name_in(one.text):
-            yield _fact(
-                one.text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if id(one) in last else 0.7
-            )
-        elif words().says("constraint", one.text) and not _OTHER_PERSON.search(one.text):
-            yield _fact(standing_alone(one.text), one.turn, Category.CONCEPT, subject="", confidence=0.65)
+    """Causes, constraints and settings that the agent states, more surely in its last words than on the way."""
+    last = set(evidence.answer)
+    for one in evidence.said if not evidence.is_conversation else ():
+        text, name = standing_alone(one.text), name_in(one.text)
+        if name and is_lesson(one):
+            yield _fact(text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if one in last else 0.7)
+        elif is_lesson(one) and words().says("constraint", text):
+            yield _fact(text, one.turn, Category.CONCEPT, subject="", confidence=0.65)
 
 
 def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -121,8 +125,29 @@ def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in evidence.said:
         is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
         if is_report and not words().says("formality", one.text) and not _FIRST_PERSON.match(one.text):
-            text = standing_alone(_YOUR.sub("the user's", _INTRODUCES.sub("", one.text)))
+            text = of_the_user(_INTRODUCES.sub("", one.text))
             yield _fact(text, one.turn, Category.EVENT, subject="user", confidence=0.85)
+
+
+def services_told(evidence: Evidence) -> list[CandidateFact]:
+    """What an agent at the user's service tells of the user's own things, with names or numbers."""
+    if evidence.files or evidence.is_conversation:
+        return []
+    told = [one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)]
+    return [
+        _fact(of_the_user(one.text), one.turn, Category.STATUS, subject="user", confidence=0.65)
+        for one in told[:_MOST_EVENTS]
+    ]
+
+
+def reports(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the agent says it did to files, by the end of a turn."""
+    telling = [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports if evidence.files]
+    for one, text in telling[-_MOST_EVENTS:]:
+        is_event = begins_as_event(text) or _CAME_TO_BE.search(text)
+        name = name_in(text)
+        if name and is_event and len(text) >= _SHORTEST_REPORT and not (_OTHER_PERSON.search(text) or text[-1] == ":"):
+            yield _fact(text, one.turn, Category.EVENT, subject=name, confidence=0.65)
 
 
 def commits(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -148,6 +173,8 @@ SOURCES: tuple[Source, ...] = (
     people,
     findings,
     services_done,
+    services_told,
+    reports,
     commits,
     ways_to_test,
 )
@@ -171,12 +198,22 @@ def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
             yield one
 
 
+def _is_told(one: Statement) -> bool:
+    known = words()
+    is_more = any(
+        known.says(name, one.text) for name in ("hedge", "formality", "asks", "offers_more", "unable", "undone")
+    )
+    is_own = _ABOUT_YOU.match(one.text) and not (is_more or one.is_question or one.text.endswith(":"))
+    return bool(is_own) and name_in(one.text) is not None and not says_done(one)
+
+
 def _verdict(entry: Entry) -> str | None:
     text = " ".join(entry.text.split())
     if answers := [f"Asked “{a['question']}”, the user answered “{a['answer']}”" for a in _ANSWER.finditer(text)]:
         return "; ".join(answers)
     if rejected := _REJECTED.match(text):
-        return f"The user rejected {rejected['what']}: “{shortened(rejected['reason'], _QUOTE)}”"
+        what = _DIRECTORIES.sub("", rejected["what"])
+        return f"The user rejected {what}: “{shortened(rejected['reason'], _QUOTE)}”"
     if text.startswith("Approved the plan:"):
         return f"The user approved the plan “{shortened(text.partition(':')[2].strip(), _QUOTE)}”"
     return None

@@ -23,13 +23,10 @@ _BEGINS_AS_EVENT = re.compile(
     r"^\W*(?:Add|Fix|Remov|Updat|Creat|Chang|Replac|Renam|Mov|Implement|Refactor|Committ|Push|Writ|Extract|Convert|Delet)"
     r"(?:e?d?|ing|es|te[dn]|wrote)\b",
 )
-_OTHER_PERSON = re.compile(r"\b(?:you|your|yours|you['\u2019]\w+)\b", re.IGNORECASE)
+_OTHER_PERSON = re.compile(r"\b(?:I['\u2019]ll|I need|you|your|yours|you['\u2019]\w+)\b", re.IGNORECASE)
 _TRAILING = re.compile(r"[:,;(]$|\.\.\.$|…$")
-_TIE = re.compile(
-    r"^(?:\W*\b(?:So|And|But|Also|However|Then|Plus|Note that|Note|Ah|Oh|Alright|Ok|Okay|Well|Yes|No|Right|Sure|Actually)\b)+"
-    r"[,.!:]? +(?=\S)",
-    re.IGNORECASE,
-)
+_TIES = "So|And|But|Also|However|Then|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|No|Right|Sure|Actually"
+_TIE = re.compile(rf"^(?:\W*\b(?:{_TIES})\b)+[,.!:]? +(?=\S)", re.IGNORECASE)
 _WORD = re.compile(r"[\w./-]{3,}")
 
 
@@ -59,9 +56,9 @@ def is_durable(one: Statement) -> bool:
     text, known = one.text, words()
     if not SHORTEST <= len(text) <= LONGEST or one.is_question or one.is_quoted or one.is_heading:
         return False
-    if known.opens("narrates", text) or _BEGINS_AS_EVENT.match(text) or _OTHER_PERSON.search(text):
+    if known.opens("narrates", text) or begins_as_event(text) or _OTHER_PERSON.search(text):
         return False
-    is_vague = known.says("hedge", text) or known.opens("needs_context", text)
+    is_vague = known.says("hedge", text) or known.says("asks", text) or known.opens("needs_context", text)
     return not (is_vague or _TRAILING.search(text) or looks_secret(text))
 
 
@@ -79,9 +76,14 @@ def standing_alone(text: str) -> str:
 
 
 def name_in(text: str) -> str | None:
-    """The first name in code, file, option or number that *text* has."""
-    found = _IDENTIFIER.search(text)
-    return found[0].strip("`") if found else None
+    """The first name in code, file, option or, failing those, number that *text* has."""
+    found = [name.strip("`") for name in _IDENTIFIER.findall(text)]
+    return next((name for name in found if not name[0].isdigit()), found[0] if found else None)
+
+
+def begins_as_event(text: str) -> bool:
+    """Whether *text* begins with what somebody did, as in "Added a test"."""
+    return _BEGINS_AS_EVENT.match(text) is not None
 
 
 def alike(one: str, other: str) -> bool:

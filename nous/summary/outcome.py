@@ -13,6 +13,8 @@ from nous.summary.evidence import Evidence, says_done
 from nous.summary.statements import Statement, shortened
 
 _QUOTE = 110
+_SUBSTANTIAL = 5
+"""Statements of an answer that has told something besides its question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,9 @@ def waits_for_the_user(evidence: Evidence) -> Judgement | None:
     is_side_issue = _reported(evidence) is not None and not _first(evidence.answer, "needs_answer")
     if question is None or evidence.closing or is_side_issue:
         return None
-    return _short_of(evidence, f"A question of turn {question.turn} was never answered: {_quoted(question)}.")
+    text = f"A question of turn {question.turn} was never answered: {_quoted(question)}."
+    has_answered = len(evidence.answer) >= _SUBSTANTIAL
+    return Judgement(Outcome.PARTIAL, text) if has_answered else _short_of(evidence, text)
 
 
 def was_refused(evidence: Evidence) -> Judgement | None:

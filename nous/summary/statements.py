@@ -14,7 +14,7 @@ DOCUMENT = 1_500
 
 _MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|>\s+|\[[ x]\]\s+)+")
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
-_LINK = re.compile(r"\[([^\]]+)\]\((?:https?:[^)]*)\)")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 _MARKER = re.compile(r"\s*#{3}[A-Z]+#{3}\s*")
 _WORD = re.compile(r"[\w'-]+")
 _WORDS_BESIDE_THANKS = 2
@@ -63,7 +63,7 @@ def plain(text: str) -> str:
     """*text* on one line, without list marks, emphasis, link targets and the stop marks of test harnesses."""
     text = _MARKER.sub(" ", _LINK.sub(r"\1", text))
     text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", text))
-    return _SPACE.sub(" ", text).strip()
+    return _SPACE.sub(" ", text.replace("**", "")).strip()
 
 
 def shortened(text: str, longest: int) -> str:

@@ -23,6 +23,17 @@ _NAMED_CONTRACTIONS = {"m": "is", "ve": "has", "d": "would", "ll": "will"}
 _LATER_CONTRACTIONS = {"m": "are", "ve": "have", "d": "would", "ll": "will"}
 _IRREGULAR = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes"}
 _PLURAL = {"am": "are", "was": "were", "wasn't": "weren't"}
+_TOLD = {
+    "your": "the user's",
+    "yours": "the user's",
+    "you are": "the user is",
+    "you're": "the user is",
+    "you have": "the user has",
+    "you've": "the user has",
+    "you were": "the user was",
+    "you": "the user",
+}
+_ADDRESSED = re.compile(r"\b(?:yours?|you (?:are|have|were)|you['\u2019](?:re|ve)|you)\b", re.IGNORECASE)
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
 
 
@@ -30,6 +41,12 @@ def in_third_person(text: str, who: str = "the user") -> str:
     """*text* with its speaker named *who*."""
     speaker = _Speaker(who)
     told = _MENTION.sub(speaker.mention, text)
+    return told[:1].upper() + told[1:]
+
+
+def of_the_user(text: str) -> str:
+    """What somebody tells the user of the user, as it would be told to others: "your flight" is "the user's flight"."""
+    told = _ADDRESSED.sub(lambda found: _TOLD[found[0].lower().replace("\u2019", "'")], text)
     return told[:1].upper() + told[1:]
 
 

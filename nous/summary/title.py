@@ -51,7 +51,7 @@ def _asked(text: str) -> list[str]:
     """What is asked, without addresses, asides and what people say before they say what they want."""
     text = _DASH.sub(r" \g<0> ", _ASIDE.sub("", _ADDRESS.sub("", text)))
     text = text.replace('"', "") if text.count('"') % 2 else text
-    while (bare := words().begins["preamble"].sub("", text, count=1).strip(_END)) != text:
+    while (bare := words().without("preamble", text).strip(_END)) != text:
         text = bare
     return text.split()
 

@@ -1,0 +1,190 @@
+"""The worker that turns a session into an episode."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid5
+
+import pytest
+
+from nous.codec import decode, encode
+from nous.effects import Effects, ReleaseTranscript, SaveEpisode
+from nous.embed.hashed import Hashed
+from nous.episode import Episode, Tier
+from nous.events import NAMESPACE, EpisodeSummarized, SessionEnded
+from nous.kit import Kit
+from nous.scope import Scope
+from nous.store.memory import MemoryStore
+from nous.transcript import parse_transcript
+from nous.transcript.model import Transcript
+from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER, TOO_SHORT, WORKER
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = AT + timedelta(hours=1)
+SESSION = (
+    "User: Please cancel my booking AB12.\n\nAssistant: Your booking AB12 has been successfully cancelled.\n\n"
+    "User: Thanks, that is all!"
+)
+LONGER = f"{SESSION}\n\nAssistant: You are welcome.\n\nUser: Please book seat 4C as well."
+UPLOADED = "redis:nous:transcript:one"
+
+Ended = Callable[..., SessionEnded]
+
+
+@dataclass
+class Shelf:
+    """Transcripts by the session event that names them, and how often one was taken."""
+
+    taken: int = 0
+    ended_at: dict[str, datetime] = field(default_factory=dict[str, datetime])
+
+    def read(self, event: SessionEnded) -> Transcript:
+        self.taken += 1
+        assert event.transcript is not None
+        transcript = parse_transcript(event.transcript)
+        last = self.ended_at.get(str(event.transcript))
+        entries = transcript.entries
+        return replace(transcript, entries=(*entries[:-1], replace(entries[-1], time=last))) if last else transcript
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.fixture
+def kit(store: MemoryStore, shelf: Shelf) -> Kit:
+    return Kit(episodes=store, facts=store, transcripts=shelf, embedder=Hashed(), clock=lambda: LATER)
+
+
+def summarize(kit: Kit, store: MemoryStore, event: SessionEnded) -> Effects:
+    """The effects of *event*, whose writes went through."""
+    effects = WORKER.build(kit)(event)
+    assert store.apply(effects.writes) is None
+    return effects
+
+
+def only_episode(store: MemoryStore) -> Episode:
+    (episode,) = store.recent(Scope())
+    return episode
+
+
+def test_a_session_becomes_an_episode_and_says_so(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+    event = ended(text=SESSION)
+
+    effects = summarize(kit, store, event)
+
+    episode = only_episode(store)
+    assert episode.id == uuid5(NAMESPACE, f"episode\n{event.scope}\n{event.session_id}")
+    assert episode.version == parse_transcript(SESSION).digest
+    assert (episode.tier, episode.event_id, episode.summary.outcome) == (Tier.EXTRACTIVE, event.id, "resolved")
+    (said,) = effects.events
+    assert isinstance(said, EpisodeSummarized)
+    assert (said.id, said.caused_by, said.time) == (event.next_id("episode-summarizer"), event.id, LATER)
+    assert (said.episode_id, said.version, said.summary) == (episode.id, episode.version, episode.summary)
+    assert said.transcript is not None
+    assert said.transcript.bytes == len(SESSION)
+
+
+def test_what_it_says_survives_the_wire(kit: Kit, ended: Ended) -> None:
+    (said,) = WORKER.build(kit)(ended(text=SESSION)).events
+
+    assert decode(encode(said), type_hint="episode_summarized") == said
+
+
+def test_the_same_event_is_answered_the_same_way(kit: Kit, ended: Ended) -> None:
+    event = ended(text=SESSION)
+
+    assert WORKER.build(kit)(event) == WORKER.build(kit)(event)
+
+
+def test_a_session_of_few_words_is_skipped(kit: Kit, ended: Ended) -> None:
+    assert WORKER.build(kit)(ended(text="User: hi\n\nAssistant: hello")).skipped == TOO_SHORT
+
+
+def test_the_same_version_is_summarized_once(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+    summarize(kit, store, ended(text=SESSION))
+
+    again = summarize(kit, store, ended(text=SESSION, id=uuid5(NAMESPACE, "another event")))
+
+    assert (again.skipped, again.events, again.writes) == (ALREADY_SUMMARIZED, (), ())
+
+
+def test_a_version_that_is_known_by_its_digest_is_not_even_read(
+    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+) -> None:
+    summarize(kit, store, ended(text=SESSION))
+
+    again = WORKER.build(kit)(ended(text=SESSION, digest=only_episode(store).version))
+
+    assert again.skipped == ALREADY_SUMMARIZED
+    assert shelf.taken == 1
+
+
+def test_a_session_that_grew_replaces_its_episode(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+    summarize(kit, store, ended(text=SESSION))
+    before = only_episode(store)
+
+    effects = summarize(kit, store, ended(text=LONGER))
+
+    assert [write.replaces for write in effects.writes if isinstance(write, SaveEpisode)] == [before.version]
+    assert only_episode(store).id == before.id
+    assert only_episode(store).bytes == len(LONGER)
+
+
+def test_a_shorter_version_that_comes_late_is_skipped(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+    summarize(kit, store, ended(text=LONGER))
+
+    late = summarize(kit, store, ended(text=SESSION))
+
+    assert late.skipped == OLDER
+    assert only_episode(store).bytes == len(LONGER)
+
+
+def test_a_shorter_version_that_ends_later_replaces_the_longer(
+    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+) -> None:
+    shelf.ended_at = {LONGER: AT, SESSION: LATER}
+    summarize(kit, store, ended(text=LONGER))
+
+    rewritten = summarize(kit, store, ended(text=SESSION))
+
+    assert rewritten.skipped is None
+    assert only_episode(store).bytes == len(SESSION)
+
+
+@pytest.mark.parametrize("text", [SESSION, "User: hi"])
+def test_an_uploaded_transcript_is_released_whatever_came_of_it(kit: Kit, ended: Ended, text: str) -> None:
+    effects = WORKER.build(kit)(ended(text=text, dataref=UPLOADED))
+
+    assert ReleaseTranscript(dataref=UPLOADED) in effects.writes
+
+
+def test_a_file_is_kept_and_remembered(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+    effects = summarize(kit, store, ended(text=SESSION, dataref="file:///tmp/s.jsonl"))
+
+    assert len(effects.writes) == 1
+    assert only_episode(store).dataref == "file:///tmp/s.jsonl"
+
+
+def test_another_event_is_refused(kit: Kit, ended: Ended) -> None:
+    (said,) = WORKER.build(kit)(ended(text=SESSION)).events
+
+    with pytest.raises(TypeError, match="session_ended"):
+        WORKER.build(kit)(said)
+
+
+def test_scopes_have_episodes_of_their_own(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+    fields: dict[str, Any] = {"text": SESSION}
+    summarize(kit, store, ended(**fields))
+
+    other = summarize(kit, store, ended(**fields, scope=Scope(project="other")))
+
+    assert other.skipped is None
+    assert only_episode(store).id != store.recent(Scope(project="other"))[0].id

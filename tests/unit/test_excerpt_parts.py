@@ -1,0 +1,105 @@
+"""The parts of which an excerpt is made: spans, shares, errors, the ledger, the specified scores."""
+
+import pytest
+
+from nous.excerpt.choice import Choice
+from nous.excerpt.concepts import concepts, worths
+from nous.excerpt.failures import LONGEST, failure
+from nous.excerpt.inorder import whole_in_order
+from nous.excerpt.items import Item, Role
+from nous.excerpt.layout import Ledger, laid_out
+from nous.excerpt.spans import ends, merged, shown
+from nous.excerpt.strategies.spec import score
+from nous.excerpt.water import Claim, shares
+
+
+def item(text: str, role: Role = Role.ASSISTANT) -> Item:
+    return Item(role=role, text=text, entries=("e",))
+
+
+def test_room_is_shared_in_proportion_to_weight() -> None:
+    assert shares([Claim(2.0, owed=0, needed=1000), Claim(1.0, owed=0, needed=1000)], 300) == [200, 100]
+
+
+def test_nobody_gets_more_than_needed_nor_less_than_owed() -> None:
+    given = shares(
+        [Claim(9.0, owed=0, needed=50), Claim(1.0, owed=0, needed=500), Claim(1.0, owed=120, needed=500)], 300
+    )
+
+    assert given[0] == 50
+    assert given[2] >= 120
+    assert sum(given) <= 300
+
+
+def test_a_cut_text_keeps_two_thirds_of_its_head_and_a_third_of_its_tail() -> None:
+    text = "a" * 1000 + "b" * 1000
+
+    (head, tail) = ends(text, 330)
+
+    assert head[1] - head[0] == pytest.approx(2 * (tail[1] - tail[0]), abs=3)
+    assert len(shown(text, (head, tail))) <= 330
+
+
+def test_spans_that_touch_are_joined() -> None:
+    assert merged([(10, 20), (0, 5), (5, 8), (15, 30)]) == ((0, 8), (10, 30))
+
+
+def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
+    text = "a\n```py\none\ntwo\nthree\n```\nb"
+
+    assert shown(text, [(12, 15)]) == "[...] ```\ntwo\n``` [...]"
+
+
+def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
+    items = [item(f"text {number} " * 30) for number in range(12)]
+    taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
+
+    assert Ledger.exact(items, taken).spent == len(laid_out(items, taken))
+
+
+def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:
+    items = [item("short"), item("x" * 900), item("also short")]
+
+    assert sorted(whole_in_order(items, [0, 1, 2], kept=Choice(), room=120).spans) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "role", "expected"),
+    [
+        ("plain", Role.ASSISTANT, 1),
+        ("plain", Role.USER, 2),
+        ("because", Role.ASSISTANT, 3),
+        ("the becauseway is undecided", Role.ASSISTANT, 1),
+        ("x" * 501 + "```", Role.ASSISTANT, 0),
+        ("x" * 501, Role.ASSISTANT, 1),
+        ("line\n" * 101, Role.ASSISTANT, 0),
+    ],
+)
+def test_the_specified_scores(text: str, role: Role, expected: int) -> None:
+    assert score(item(text, role)) == expected
+
+
+def test_an_error_keeps_its_first_cause_and_its_verdict() -> None:
+    log = "\n".join(["Exit code 2", "error: one", "error: two", *(f"error: {n}" for n in range(50)), "build failed"])
+
+    assert failure(log) == "error: one\nerror: two\nbuild failed"
+
+
+def test_an_error_without_telling_words_is_told_by_its_first_line() -> None:
+    assert failure("Exit code 3\nno idea\nwhat happened") == "no idea"
+    assert failure("Exit code 3") == "Exit code 3"
+
+
+def test_a_long_error_is_shortened() -> None:
+    assert len(failure("error: " + "x" * 5000)) <= LONGEST
+
+
+def test_no_errors_is_no_error_line() -> None:
+    assert failure("build\n0 errors\nfatal: bad object") == "fatal: bad object"
+
+
+def test_identifiers_count_double() -> None:
+    worth = worths(["call parse_args with words"])
+
+    assert worth["parse_args"] == 2 * worth["words"]
+    assert "with" not in concepts("call parse_args with words")
