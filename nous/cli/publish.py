@@ -115,6 +115,8 @@ def _print(handed_over: Sequence[tuple[str, Published]], chains: dict[UUID, list
     if as_json:
         print_json(rows)
         return
+    if not rows:
+        return
     heads = ("session", "published", "what became of it", "file")
     cells = ((row["session"], row["published"], _in_words(row["steps"]), row["path"]) for row in rows)
     click.echo(table(heads, cells))
