@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from nous.bus import keys as bus_keys
 from nous.server import embedded
 from nous.settings.model import Settings
+from nous.store import keys as store_keys
 from nous.wiring import World, build
 
 WORKERS = ("episode-summarizer", "fact-extractor")
@@ -56,6 +59,7 @@ def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
     assert {kind for kind, _ in took_part} == {"pool", "stock"}
     accounts = [world.ledger.account(each) for each in world.subscriptions]
     assert [(account.received, account.done, account.balance) for account in accounts] == [(SESSIONS, SESSIONS, 0)] * 2
+    assert leaked(world) == []
 
 
 def commands(url: str) -> Iterator[list[str]]:
@@ -87,3 +91,16 @@ def runners(world: World) -> set[tuple[str, str]]:
     values: list[Any] = [world.client.hmget(job, "worker_name", "origin") for job in jobs]
     names = [(name.decode(), origin.decode()) for name, origin in values if name]
     return {("stock" if name.startswith("stock") else "pool", origin) for name, origin in names}
+
+
+def leaked(world: World) -> list[str]:
+    """Keys of ours that are kept for ever although no glossary says so."""
+    glossaries = f"{bus_keys.__doc__}\n{store_keys.__doc__}"
+    kept = [
+        re.sub(r"<[^>]+>", "[^:]+", cells[1].strip()).replace("[^:]+", "nous", 1)
+        for line in glossaries.splitlines()
+        if len(cells := line.split("|")) > 3 and cells[3].strip() in {"kept", "until released"}
+    ]
+    found: Any = world.client.scan_iter("nous:*", count=1000)
+    permanent = [key.decode() for key in found if world.client.ttl(key) == -1]
+    return [key for key in permanent if not any(re.fullmatch(pattern, key) for pattern in kept)]

@@ -54,7 +54,7 @@ class RuntimeWorld:
         self.jobs = MemoryJobs()
         self.toy = Toy()
         patience = Patience(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)
-        kit = Kit(
+        self.kit = Kit(
             episodes=self.store,
             facts=self.store,
             transcripts=NoTranscripts(),
@@ -63,7 +63,7 @@ class RuntimeWorld:
         )
         worker = Worker("toy", SessionEnded, lambda _: self.toy.handle)
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
-        self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=kit, patience=patience, leases=leases)
+        self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=self.kit, patience=patience, leases=leases)
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
         self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, patience=patience)
 
