@@ -28,7 +28,7 @@ _CALL = re.compile(r"(?:(?! \| ).)+(?: \| )?")
 _WORTH_OF_ANY = 0.5
 """What a piece is worth that says nothing new, so that no room is left unused."""
 
-_COMMIT_WORTH = 4.0
+_COMMIT_WORTH = 16.0
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.8}
 
 

@@ -208,7 +208,7 @@ def _is_wish(one: Statement) -> bool:
     """Whether a statement asks for something, and says for what."""
     known = words()
     terms = set(_WORD.findall(one.text.lower())) - known.sets["stopwords"] - known.sets["general"]
-    return len(terms) > 1 and (known.opens("wish", one.text) or one.is_question)
+    return (bool(terms) and known.opens("wish", one.text)) or (len(terms) > 1 and one.is_question)
 
 
 def _is_polite(one: Statement) -> bool:

@@ -13,6 +13,9 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9+#'\u2019-]{2,}")
 _ADDRESS = re.compile(r"\w+://\S+|(?<!\w)(?:[\w.-]*/){2,}[\w.-]*")
 _WEIGHTS = {Kind.USER: 3, Kind.DECISION: 3, Kind.ASSISTANT: 1}
 _LONGEST_PROMPT = 4_000
+_LEAST = 4
+"""So that one mention by the user alone makes no topic."""
+
 _FEWEST = 2
 
 
@@ -26,8 +29,7 @@ def topics_of(evidence: Evidence) -> tuple[str, ...]:
             word = found.lower().replace("\u2019", "'").removesuffix("'s")
             if not {word, _singular(word)} & excluded:
                 counts[_singular(word)] += _WEIGHTS[entry.kind]
-    least = _FEWEST * max(_WEIGHTS.values())
-    return tuple(word for word, count in counts.most_common(MOST) if count >= least) or tuple(
+    return tuple(word for word, count in counts.most_common(MOST) if count >= _LEAST) or tuple(
         word for word, _ in counts.most_common(_FEWEST)
     )
 
