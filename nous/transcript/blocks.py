@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from nous.transcript.base import Notes
+from nous.transcript.fields import as_list, as_object, as_text
 from nous.transcript.model import Entry, Kind
 from nous.transcript.results import UNKNOWN_CALL, Call, call, outcome
 from nous.transcript.words import said_by_user
@@ -39,7 +40,7 @@ class Blocks:
         for part, block in enumerate(_blocks(content)):
             match block.get("type"):
                 case "text":
-                    said.append(_text(block.get("text")))
+                    said.append(as_text(block.get("text")))
                 case "tool_result":
                     yield self._result(block, place, part=part, is_rejected=is_rejected)
                 case kind:
@@ -52,10 +53,10 @@ class Blocks:
         for part, block in enumerate(_blocks(content)):
             match block.get("type"):
                 case "text":
-                    if text := _text(block.get("text")).strip():
+                    if text := as_text(block.get("text")).strip():
                         yield place._replace(id=message).entry(Kind.ASSISTANT, text)
                 case "thinking":
-                    if text := _text(block.get("thinking")).strip():
+                    if text := as_text(block.get("thinking")).strip():
                         yield place.entry(Kind.THINKING, text, part=part)
                 case "tool_use" | "server_tool_use":
                     yield self._call(block, place, part=part)
@@ -78,15 +79,15 @@ class Blocks:
                 yield place.entry(part.kind or Kind.SYSTEM, part.text, part=number)
 
     def _call(self, block: Mapping[str, Any], place: Place, *, part: int) -> Entry:
-        tool, call_id, given = _text(block.get("name")), _text(block.get("id")), block.get("input")
-        tool_input = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        tool, call_id = as_text(block.get("name")), as_text(block.get("id"))
+        tool_input = as_object(block.get("input"))
         self._calls[call_id] = made = call(tool, tool_input)
         return place.entry(
             Kind.TOOL_CALL, made.summary, part=part, tool=tool, tool_input=tool_input, call_id=call_id or None
         )
 
     def _result(self, block: Mapping[str, Any], place: Place, *, part: int, is_rejected: bool) -> Entry:
-        call_id = _text(block.get("tool_use_id"))
+        call_id = as_text(block.get("tool_use_id"))
         made = self._calls.get(call_id, UNKNOWN_CALL)
         came = outcome(
             self._flat(block.get("content")), of=made, is_error=block.get("is_error") is True, is_rejected=is_rejected
@@ -109,21 +110,12 @@ class Blocks:
 
 def text_of(content: object) -> str:
     """The text in *content*, which is a string or a list of blocks."""
-    return "\n\n".join(_text(block.get("text")) for block in _blocks(content) if block.get("type", "text") == "text")
+    return "\n\n".join(as_text(block.get("text")) for block in _blocks(content) if block.get("type", "text") == "text")
 
 
 def _blocks(content: object) -> list[Mapping[str, Any]]:
     """*content* as blocks: a string is one of text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [
-        {"type": "text", "text": block} if isinstance(block, str) else cast("Mapping[str, Any]", block)
-        for block in cast("list[object]", content)
-        if isinstance(block, str | Mapping)
-    ]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    found = (({"type": "text", "text": block} if isinstance(block, str) else block) for block in as_list(content))
+    return [block for block in found if isinstance(block, dict)]

@@ -1,10 +1,11 @@
 """What chat formats have in common: messages with a role, in a list, in an object, or one a line."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, NamedTuple, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 from nous.transcript.base import Notes, Sample
 from nous.transcript.blocks import Place
+from nous.transcript.fields import as_list, as_object, as_text
 from nous.transcript.records import records
 from nous.transcript.timestamps import parse_time
 
@@ -50,7 +51,7 @@ def messages(stream: BinaryIO, notes: Notes) -> Iterator[Message]:
     number = 0
     sessions = 0
     for record in records(stream, notes):
-        notes.learn(model=_string(record.value, "model"), session_id=_string(record.value, "session_id"))
+        notes.learn(model=as_text(record.value.get("model")), session_id=as_text(record.value.get("session_id")))
         is_session = isinstance(record.value.get("messages"), list)
         sessions += is_session
         if is_session and sessions > 1:
@@ -72,24 +73,15 @@ def session_mark(message: Message) -> str:
     return "Another session begins" if own is None else f"Another session begins: {own}"
 
 
-def _in_record(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _in_record(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The messages that *record* holds, after its system prompt; or itself."""
     held = record.get("messages")
     if not isinstance(held, list):
         return [record]
-    inside = [cast("Mapping[str, Any]", value) for value in cast("list[object]", held) if isinstance(value, Mapping)]
+    inside = [as_object(value) for value in as_list(held)]
     system = record.get("system")
     return [{"role": "system", "content": system}, *inside] if system else inside
 
 
 def _has_block(message: Mapping[str, Any]) -> bool:
-    content = message.get("content")
-    return isinstance(content, list) and any(
-        isinstance(block, Mapping) and str(cast("Mapping[str, Any]", block).get("type")) in ANTHROPIC_BLOCKS
-        for block in cast("list[object]", content)
-    )
-
-
-def _string(record: Mapping[str, Any], key: str) -> str | None:
-    value = record.get(key)
-    return value if isinstance(value, str) else None
+    return any(str(as_object(block).get("type")) in ANTHROPIC_BLOCKS for block in as_list(message.get("content")))

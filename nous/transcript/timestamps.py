@@ -22,4 +22,6 @@ def parse_time(value: object) -> datetime | None:
 
 
 def _in_utc(time: datetime) -> datetime:
+    if time.tzinfo is UTC:
+        return time
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from nous.transcript.base import Notes
+from nous.transcript.fields import as_list, as_object
 from nous.transcript.model import Entry, Kind
 
 RESULT_LIMIT = 4_000
@@ -91,8 +92,8 @@ def _unused(own: str, ids: set[str]) -> str:
 def _cut_value(value: Any, limit: int) -> Any:
     if isinstance(value, str):
         return cut(value, limit)
-    if isinstance(value, Mapping):
-        return {name: _cut_value(inner, limit) for name, inner in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, dict):
+        return {name: _cut_value(inner, limit) for name, inner in as_object(value).items()}
     if isinstance(value, list):
-        return [_cut_value(inner, limit) for inner in cast("list[Any]", value)]
+        return [_cut_value(inner, limit) for inner in as_list(value)]
     return value

@@ -5,13 +5,14 @@ They carry no error flags: a result that begins with `Error` is one. Arguments a
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import orjson
 
 from nous.transcript.base import Notes, Sample
 from nous.transcript.blocks import Place
 from nous.transcript.chat import Message, look, messages, session_mark
+from nous.transcript.fields import as_list, as_object
 from nous.transcript.model import Entry, Kind
 from nous.transcript.results import UNKNOWN_CALL, Call, call
 from nous.transcript.words import said_by_user
@@ -75,8 +76,7 @@ class _Chat:
             yield self._call(requested, message.place, part=part)
 
     def _call(self, requested: Mapping[str, Any], place: Place, *, part: int) -> Entry:
-        found = requested.get("function")
-        function = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else requested
+        function = as_object(requested.get("function")) or requested
         tool, tool_input = str(function.get("name") or ""), _arguments(function.get("arguments"))
         own = str(requested.get("id") or tool)
         self._calls[own] = made = call(tool, tool_input)
@@ -101,8 +101,8 @@ class _Chat:
         if isinstance(content, str):
             return content
         texts: list[str] = []
-        for found in cast("list[object]", content) if isinstance(content, list) else []:
-            part = cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {"type": "text", "text": found}
+        for found in as_list(content):
+            part = as_object(found) or {"type": "text", "text": found}
             text = part.get("text", part.get("refusal"))
             if isinstance(text, str) and str(part.get("type")) in _TEXT_PARTS:
                 texts.append(text)
@@ -113,9 +113,8 @@ class _Chat:
 
 def _requested(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The calls that a message asks for, in today's form and in the first one."""
-    calls = value.get("tool_calls")
-    found = cast("list[object]", calls) if isinstance(calls, list) else [value.get("function_call")]
-    return [cast("Mapping[str, Any]", requested) for requested in found if isinstance(requested, Mapping)]
+    found = as_list(value.get("tool_calls")) or [value.get("function_call")]
+    return [requested for call in found if (requested := as_object(call))]
 
 
 def _arguments(value: object) -> dict[str, Any]:
@@ -126,6 +125,4 @@ def _arguments(value: object) -> dict[str, Any]:
             parsed = orjson.loads(value)
         except orjson.JSONDecodeError:
             parsed = value
-    if isinstance(parsed, dict):
-        return cast("dict[str, Any]", parsed)
-    return {"arguments": parsed} if parsed else {}
+    return as_object(parsed) or ({"arguments": parsed} if parsed else {})

@@ -4,12 +4,13 @@ An event is tagged by its `type`; its fields stand beside the tag.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import orjson
 
 from nous.transcript.base import Notes, Sample
 from nous.transcript.blocks import Place
+from nous.transcript.fields import as_object, as_text
 from nous.transcript.model import Entry, Kind
 from nous.transcript.records import Record, records
 from nous.transcript.results import Call, call, rejection
@@ -90,7 +91,7 @@ class _Session:
             self._notes.skip(kind)
 
     def _typed(self, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
-        said = said_by_user(_of(event, "content"))
+        said = said_by_user(as_text(event.get("content")))
         if said.kind is None:
             self._notes.skip(said.text)
         else:
@@ -104,11 +105,11 @@ class _Session:
 
     def _call(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
         """A call is asked for once, though the request for approval repeats it."""
-        request = _of(event, "request_id")
+        request = as_text(event.get("request_id"))
         if kind == "tool_approval_request" and request in self._calls:
             self._notes.skip(kind)
             return
-        tool, tool_input = _of(event, "tool_name"), _object(event.get("args", event.get("input")))
+        tool, tool_input = as_text(event.get("tool_name")), as_object(event.get("args", event.get("input")))
         self._calls[request] = made = call(tool, tool_input)
         yield place.entry(
             Kind.TOOL_CALL, made.summary, tool=tool or None, tool_input=tool_input, call_id=request or None
@@ -119,21 +120,21 @@ class _Session:
         return place.entry(
             Kind.ERROR if failed else Kind.TOOL_RESULT,
             _shown(event.get("result")),
-            tool=_of(event, "tool_name") or None,
-            call_id=_of(event, "request_id") or None,
+            tool=as_text(event.get("tool_name")) or None,
+            call_id=as_text(event.get("request_id")) or None,
             is_error=failed,
         )
 
     def _denied(self, event: Mapping[str, Any], place: Place) -> Entry:
-        request, tool = _of(event, "request_id"), _of(event, "tool_name")
-        made = self._calls.get(request) or call(tool, _object(event.get("args")))
-        text = rejection(_of(event, "reason"), made)
+        request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
+        made = self._calls.get(request) or call(tool, as_object(event.get("args")))
+        text = rejection(as_text(event.get("reason")), made)
         return place.entry(Kind.DECISION, text, tool=tool or None, call_id=request or None)
 
     def _completed(self, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
-        if reasoning := _of(event, "reasoning").strip():
+        if reasoning := as_text(event.get("reasoning")).strip():
             yield place.entry(Kind.THINKING, reasoning, part=1)
-        if response := _of(event, "response").strip():
+        if response := as_text(event.get("response")).strip():
             yield place.entry(Kind.ASSISTANT, response)
         else:
             self._notes.skip("empty completed")
@@ -141,23 +142,14 @@ class _Session:
     def _answered(self, event: Mapping[str, Any], place: Place) -> Entry:
         if event.get("skipped") is True:
             return place.entry(Kind.DECISION, "Declined to answer")
-        return place.entry(Kind.USER, _of(event, "response"))
+        return place.entry(Kind.USER, as_text(event.get("response")))
 
 
 class _Fields(dict[str, Any]):
     """The fields of an event as text, the missing ones empty."""
 
     def __getitem__(self, name: str) -> str:
-        return _of(self, name)
-
-
-def _object(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _of(event: Mapping[str, Any], name: str) -> str:
-    value = event.get(name)
-    return value if isinstance(value, str) else ""
+        return as_text(self.get(name))
 
 
 def _shown(result: object) -> str:
