@@ -93,6 +93,21 @@ def test_the_same_transcript_gives_the_same_excerpt(transcript: Transcript, budg
     assert fit(transcript, budget, strategy=strategy) == fit(transcript, budget, strategy=strategy)
 
 
+@given(transcripts(), st.integers(200, 9000))
+@settings(deadline=None)
+def test_the_first_and_the_last_thing_said_are_shown_whenever_there_is_room(
+    transcript: Transcript, budget: int
+) -> None:
+    """Which also says that the plan of an excerpt holds, and is not given up for the bare beginning."""
+    said = fit(transcript, 10_000_000).manifest.kept
+
+    manifest = fit(transcript, budget).manifest
+
+    shown = {record.entries for record in (*manifest.kept, *manifest.cut)}
+    assert {record.entries for record in (*said[:1], *said[-1:])} <= shown
+    assert "the budget is too small for more" not in {record.reason for record in (*manifest.kept, *manifest.cut)}
+
+
 @given(transcripts(), st.integers(100, 9000))
 @settings(deadline=None)
 def test_no_code_block_is_left_open(transcript: Transcript, budget: int) -> None:
