@@ -16,7 +16,7 @@ from nous.transcript.lines import LONGEST_LINE, TOO_LONG
 from nous.transcript.records import BROKEN, records
 from nous.transcript.tap import Tap
 
-HEAD = 64 * 1024
+HEAD = 32 * 1024
 """Bytes that are looked at, unless the first record is longer."""
 
 RECORDS = 50
