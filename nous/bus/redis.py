@@ -84,7 +84,7 @@ class RedisBus:
         deliveries = [
             self._read(Ticket(subscription, lane, entry.decode()), _field(fields), _FIRST) for entry, fields in entries
         ]
-        return [delivery for delivery in deliveries if delivery and self._is_first_telling(delivery)]
+        return self._first_tellings([delivery for delivery in deliveries if delivery])
 
     def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
         # From what the group has read, not from "$": an event that came since the last look must not be waited past.
@@ -218,16 +218,20 @@ class RedisBus:
             return None
         return Delivery(ticket, event, progress)
 
-    def _is_first_telling(self, delivery: Delivery) -> bool:
-        """Whether no other entry tells the same event; a repeat by a foreign producer is acknowledged here."""
-        marker = self._keys.marker(delivery.event.id)
-        place = delivery.ticket.name
-        with translated():
-            known = self._client.set(marker, place, nx=True, get=True, ex=self._marker_ttl)
-        if known is None or known.decode() == place:
-            return True
-        self.commit(delivery, Effects(skipped="published twice"))
-        return False
+    def _first_tellings(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        """Those that no other entry told before; a repeat by a foreign producer is acknowledged here."""
+        with translated(), self._client.pipeline(transaction=False) as pipe:
+            for delivery in deliveries:
+                marker = self._keys.marker(delivery.event.id)
+                pipe.set(marker, delivery.ticket.name, nx=True, get=True, ex=self._marker_ttl)
+            places: list[bytes | None] = pipe.execute()
+        first: list[Delivery] = []
+        for delivery, place in zip(deliveries, places, strict=True):
+            if place is None or place.decode() == delivery.ticket.name:
+                first.append(delivery)
+            else:
+                self.commit(delivery, Effects(skipped="published twice"))
+        return first
 
     def _peek(self, ticket: Ticket) -> Event | None:
         """The event behind a ticket, if it can be read."""

@@ -56,8 +56,8 @@ class Order:
 class Jobs(Protocol):
     """Runs attempts, at least once each, some time."""
 
-    def submit(self, order: Order) -> bool:
-        """Queue a job for the attempt; false when there is one already.
+    def submit(self, *orders: Order) -> int:
+        """Queue a job for each attempt that has none yet; returns how many jobs were queued.
 
         Raises:
             Unavailable: the queue did not answer.

@@ -12,12 +12,13 @@ class MemoryJobs:
         self.submitted: list[Order] = []
         self._waiting: dict[str, deque[Order]] = defaultdict(deque)
 
-    def submit(self, order: Order) -> bool:
-        if any(order.id == known.id for known in self.submitted):
-            return False
-        self.submitted.append(order)
-        self._waiting[order.queue].append(order)
-        return True
+    def submit(self, *orders: Order) -> int:
+        known = {order.id for order in self.submitted}
+        fresh = [order for order in orders if order.id not in known]
+        for order in fresh:
+            self.submitted.append(order)
+            self._waiting[order.queue].append(order)
+        return len(fresh)
 
     def backlog(self, worker: str, line: Line) -> int:
         return len(self._waiting[line.queue(worker)])

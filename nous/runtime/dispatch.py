@@ -32,8 +32,8 @@ class Dispatcher:
         if room <= 0:
             return None
         deliveries = self._bus.receive(self._subscription, lane=lane, limit=room, lease=self._lease)
-        for delivery in deliveries:
-            self._jobs.submit(
+        self._jobs.submit(
+            *(
                 Order(
                     ticket=delivery.ticket,
                     event_id=delivery.event.id,
@@ -41,5 +41,7 @@ class Dispatcher:
                     attempt=delivery.progress.attempt,
                     line=Line.of(lane),
                 )
+                for delivery in deliveries
             )
+        )
         return len(deliveries)

@@ -52,7 +52,7 @@ class Sweeper:
             return False
         reason = after.reason or "its job was lost"
         log.info("submitted again", event_id=str(delivery.event.id), attempt=after.attempt, reason=reason)
-        return self._jobs.submit(self._order(delivery, after))
+        return self._jobs.submit(self._order(delivery, after)) > 0
 
     def _order(self, delivery: Delivery, progress: Progress) -> Order:
         is_suspect = self._patience.wants_quarantine(progress)

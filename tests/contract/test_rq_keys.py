@@ -58,10 +58,22 @@ def test_queues_and_registries_have_the_names_that_are_counted(redis_client: red
 
 
 def test_an_attempt_is_queued_once_however_often_it_is_submitted(jobs: RqJobs) -> None:
-    assert [jobs.submit(ORDER) for _ in range(3)] == [True, False, False]
+    assert [jobs.submit(ORDER), jobs.submit(ORDER, ORDER, _order(1)), jobs.submit(_order(1))] == [1, 1, 0]
 
-    assert jobs.backlog("toy", Line.LIVE) == 1
+    assert jobs.backlog("toy", Line.LIVE) == 2
     assert jobs.is_waiting(ORDER)
+
+
+def test_a_job_is_saved_as_rq_itself_saves_one(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(ORDER)
+    ours: Any = redis_client.hgetall(AllowListedJob.key_for(ORDER.id))
+
+    queue_named("toy", redis_client).enqueue_call(FUNCTION, job_id="theirs", unique=True, result_ttl=60, failure_ttl=60)
+    theirs: Any = redis_client.hgetall(AllowListedJob.key_for("theirs"))
+
+    assert set(ours) == set(theirs)
+    assert ours[b"status"] == theirs[b"status"]
+    assert redis_client.smembers("rq:queues") == {b"rq:queue:toy"}
 
 
 def test_a_job_says_what_it_is_about_and_holds_no_content(jobs: RqJobs, redis_client: redis.Redis) -> None:

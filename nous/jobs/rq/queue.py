@@ -3,9 +3,11 @@
 from typing import Any
 
 import redis
-from rq.exceptions import DuplicateJobError
+from rq.job import JobStatus
 from rq.queue import Queue
+from rq.scripts import UNIQUE_ENQUEUE_SCRIPT
 from rq.serializers import JSONSerializer
+from rq.utils import now
 
 from nous.bus.redis_errors import translated
 from nous.jobs.base import Line, Order
@@ -29,24 +31,32 @@ class RqJobs:
         self._result_ttl = result_ttl
         self._failure_ttl = failure_ttl
 
-    def submit(self, order: Order) -> bool:
-        ticket = order.ticket
-        with translated():
-            try:
-                # `unique` makes check, save and push one script: a re-sent command cannot queue the attempt twice.
-                queue_named(order.queue, self._client).enqueue_call(
-                    FUNCTION,
-                    args=(order.worker, ticket.lane.value, ticket.entry, order.attempt),
-                    job_id=order.id,
-                    unique=True,
-                    timeout=self._timeout,
-                    result_ttl=self._result_ttl,
-                    failure_ttl=self._failure_ttl,
-                    description=order.description,
-                )
-            except DuplicateJobError:
-                return False
-        return True
+    def submit(self, *orders: Order) -> int:
+        if not orders:
+            return 0
+        with translated(), self._client.pipeline(transaction=False) as pipe:
+            for order in orders:
+                self._enqueue(order, pipe)
+            return sum(pipe.execute()[1::2])
+
+    def _enqueue(self, order: Order, pipe: Any) -> None:
+        """Say to *pipe* what `Queue.enqueue_call(unique=True)` says; RQ itself can be unique only one job at a time."""
+        queue = queue_named(order.queue, self._client)
+        job = queue.create_job(
+            FUNCTION,
+            args=(order.worker, order.ticket.lane.value, order.ticket.entry, order.attempt),
+            job_id=order.id,
+            timeout=self._timeout,
+            result_ttl=self._result_ttl,
+            failure_ttl=self._failure_ttl,
+            description=order.description,
+            status=JobStatus.QUEUED,
+        )
+        job.origin, job.enqueued_at = queue.name, now()
+        pipe.sadd(queue.redis_queues_keys, queue.key)
+        # One script checks, saves and pushes: the attempt is never queued twice, nor saved and not queued.
+        fields = [part for pair in job.to_dict().items() for part in pair]
+        pipe.eval(UNIQUE_ENQUEUE_SCRIPT, 2, job.key, queue.key, job.id, "R", -1, *fields)
 
     def backlog(self, worker: str, line: Line) -> int:
         with translated():
