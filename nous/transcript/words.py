@@ -53,7 +53,7 @@ def said_by_user(text: str) -> Said:
 
 def without_insertions(text: str) -> str:
     """*text* without reminders and editor context, which programs put into prompts and results."""
-    return (_INSERTED.sub("", text) if "</" in text else text).strip()
+    return (_INSERTED.sub("", text) if "</system-reminder>" in text or "</ide_" in text else text).strip()
 
 
 def without_colour(text: str) -> str:
