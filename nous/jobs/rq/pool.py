@@ -12,39 +12,31 @@ from typing import Any
 
 import redis
 import structlog
-from rq.exceptions import DequeueTimeout
 from rq.executions import Execution
 from rq.job import Job
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
-from rq.timeouts import BaseDeathPenalty
-from rq.worker import BaseWorker, WorkerStatus
+from rq.worker import WorkerStatus
 
 from nous.jobs.base import Runner
+from nous.jobs.rq.books import BookKeeper
 from nous.jobs.rq.job import AllowListedJob
 
 _LISTEN = 1
 """Seconds to block on an empty queue, and so the longest time until a stop, or work in the second queue, is seen."""
+_HANDFUL = 16
+"""Jobs that are taken at once: enough to share the round trips, and little to be submitted again if this dies."""
 _BEAT = 15.0
 _RECONNECT = 1.0
 _OUTAGES = (redis.ConnectionError, redis.TimeoutError)
 
 log = structlog.get_logger(__name__)
 
-
-class NoPenalty(BaseDeathPenalty):
-    """No alarm: SIGALRM reaches the main thread only. A handler's deadline is kept by its lease instead."""
-
-    def setup_death_penalty(self) -> None: ...
-
-    def cancel_death_penalty(self) -> None: ...
+Taken = tuple[Job, Queue]
 
 
-class PoolWorker(BaseWorker):
+class PoolWorker(BookKeeper):
     """Runs the jobs of its queues, those of the first before those of the second, up to *concurrency* at a time."""
-
-    death_penalty_class = NoPenalty
-    log_result_lifespan = False
 
     def __init__(
         self, queues: Sequence[Queue], *, name: str, connection: redis.Redis, runner: Runner, concurrency: int
@@ -69,51 +61,56 @@ class PoolWorker(BaseWorker):
         try:
             with ThreadPoolExecutor(self._concurrency, thread_name_prefix=self.name) as threads:
                 while not self._stopping.is_set():
-                    self._survive_outages(threads)
+                    self._survive(threads)
                 self._drain()
         finally:
             self.teardown()
 
-    def prepare_job_execution(self, job: Job, remove_from_intermediate_queue: bool = False) -> None:  # noqa: FBT001, FBT002 (RQ's signature)
-        """Mark the job as started. RQ forgets the intermediate list where a worker has two queues; this one may not."""
-        del remove_from_intermediate_queue
-        super().prepare_job_execution(job, True)  # noqa: FBT003 (RQ's signature)
-
-    def _survive_outages(self, threads: ThreadPoolExecutor) -> None:
+    def _survive(self, threads: ThreadPoolExecutor) -> None:
+        """Take a step; whatever goes wrong with the server, or with what somebody put into a queue, is not the end."""
         try:
             self._step(threads)
         except _OUTAGES as error:
             log.warning("Redis did not answer; trying again", rq_worker=self.name, error=str(error))
             self._stopping.wait(_RECONNECT)
+        except Exception:  # the outermost loop: a pool that dies leaves a worker that looks healthy
+            log.exception("the pool stumbled over what it took from a queue", rq_worker=self.name)
+            self._stopping.wait(_RECONNECT)
 
     def _step(self, threads: ThreadPoolExecutor) -> None:
-        """Start one job, or find after a moment that there is none, or no thread for it."""
+        """Start some jobs, or find after a moment that there are none, or no threads for them."""
         self._beat()
-        if len(self._running) >= self._concurrency:
+        free = self._concurrency - len(self._running)
+        if free <= 0:
             wait(list(self._running), timeout=_LISTEN, return_when=FIRST_COMPLETED)
-            return
-        if job := self._next_job():
-            execution = self.prepare_execution(job[0])
-            future = threads.submit(self._perform, *job, execution)
-            self._running[future] = (job[0], execution)
-            future.add_done_callback(self._running.pop)
+        elif taken := self._take(min(free, _HANDFUL)):
+            for (job, queue), execution in zip(taken, self.begin(taken), strict=True):
+                future = threads.submit(self._perform, job, queue, execution)
+                self._running[future] = (job, execution)
+                future.add_done_callback(self._running.pop)
         elif not self._running and self.get_state() != WorkerStatus.IDLE:
             self.set_state(WorkerStatus.IDLE)
 
-    def _next_job(self) -> tuple[Job, Queue] | None:
+    def _take(self, most: int) -> list[Taken]:
+        """Up to *most* jobs of the first queue that has any."""
         for queue in self.queues:
-            if job := self._dequeue(queue, timeout=None):
-                return job
-        try:
-            return self._dequeue(self.queues[0], timeout=_LISTEN)
-        except DequeueTimeout:
-            return None
+            if ids := self._pop(queue, most):
+                return self._fetched(ids, queue)
+        first = self.queues[0]
+        job_id: Any = self.connection.blmove(first.key, first.intermediate_queue_key, _LISTEN)
+        return self._fetched([job_id], first) if job_id else []
 
-    def _dequeue(self, queue: Queue, *, timeout: int | None) -> tuple[Job, Queue] | None:
-        # One queue a call: with two, RQ pops without the intermediate list that keeps a job whose taker dies.
-        return self.queue_class.dequeue_any(
-            [queue], timeout, connection=self.connection, job_class=AllowListedJob, serializer=JSONSerializer
-        )
+    def _pop(self, queue: Queue, most: int) -> list[bytes]:
+        """Move ids to the intermediate list, where RQ's housekeeping finds them if this process dies right now."""
+        with self.connection.pipeline(transaction=False) as pipe:
+            for _ in range(most):
+                pipe.lmove(queue.key, queue.intermediate_queue_key)
+            return [job_id for job_id in pipe.execute() if job_id]
+
+    def _fetched(self, ids: Sequence[bytes], queue: Queue) -> list[Taken]:
+        """The jobs of these ids; one whose hash is gone (expired, or deleted by hand) is passed over, as RQ does."""
+        jobs = AllowListedJob.fetch_many([each.decode() for each in ids], self.connection, JSONSerializer)
+        return [(job, queue) for job in jobs if job]
 
     def _perform(self, job: Any, queue: Queue, execution: Execution) -> None:
         job.runner = self._runner
