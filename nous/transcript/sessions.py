@@ -1,6 +1,7 @@
 """Files that hold many sessions, one a line: lists of evaluation runs are kept like that."""
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,10 +9,10 @@ import orjson
 
 from nous.errors import BadInput
 from nous.transcript.base import Notes
+from nous.transcript.fields import as_object, as_text
 from nous.transcript.lines import Cursor, Line, lines
 from nous.transcript.paths import safe_session_id
 from nous.transcript.read import opened
-from nous.transcript.sniff import sample_of
 from nous.transcript.tap import Tap
 
 _ID_KEYS = ("session_id", "conversation_id", "id")
@@ -27,26 +28,29 @@ class Session(NamedTuple):
 def split_sessions(path: Path) -> Iterator[Session]:
     """Each session of a file in which every line is one; nothing if the file at *path* is itself one session.
 
-    A session is called by its own id, or else after the file and the line. Raises as `read_transcript`.
+    The first two lines decide. A session is called by its own id, or else after the file and the line. Raises as
+    `read_transcript`.
     """
+    stem = path.name.partition(".")[0]
     with opened(path) as stream:
-        tap = Tap.on(stream)
-        sample = sample_of(tap)
-        if not sample.is_json_lines or not all(isinstance(record.get("messages"), list) for record in sample.records):
-            return
-        stem = path.name.partition(".")[0]
-        for line in lines(tap.buffered(), Notes(), Cursor()):
-            if line.data.strip():
-                yield Session(_id(line) or f"{stem}-{line.number}", line.data.strip())
+        written = (line for line in lines(Tap.on(stream).buffered(), Notes(), Cursor()) if line.data.strip())
+        first = list(islice(written, 2))
+        if len(first) == 2 and all(isinstance(_object(line).get("messages"), list) for line in first):
+            for line in chain(first, written):
+                yield Session(_own_id(line) or f"{stem}-{line.number}", line.data.strip())
 
 
-def _id(line: Line) -> str | None:
+def _object(line: Line) -> dict[str, Any]:
     try:
-        record: Any = orjson.loads(line.data)
+        return as_object(orjson.loads(line.data))
     except orjson.JSONDecodeError:
-        return None
-    given = (record.get(key) for key in _ID_KEYS) if isinstance(record, dict) else ()
-    own = next((value for value in given if isinstance(value, str)), None)
+        return {}
+
+
+def _own_id(line: Line) -> str | None:
+    """The id that the session gives itself, if it can be used as one."""
+    record = _object(line)
+    own = next((value for key in _ID_KEYS if (value := as_text(record.get(key)))), None)
     try:
         return own and safe_session_id(own)
     except BadInput:

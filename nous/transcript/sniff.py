@@ -65,20 +65,18 @@ def sample_of(tap: Tap) -> Sample:
     size = HEAD
     head = tap.look(size)
     sample = _sample(head)
-    while not sample.records and len(head) == size and _may_go_on(head):
-        if size == LONGEST_LINE:
-            raise UnknownFormat(
-                f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ..."
-            )
+    while not sample.records and _may_go_on(head) and len(head) == size < LONGEST_LINE:
         size = min(4 * size, LONGEST_LINE)
         head = tap.look(size)
         sample = _sample(head)
+    if len(head) == LONGEST_LINE and b"\n" not in head and not sample.records:
+        raise UnknownFormat(f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ...")
     return sample
 
 
 def _may_go_on(head: bytes) -> bool:
     """Whether the first line, or an object written over many lines, is not complete yet."""
-    return b"\n" not in head or head.lstrip()[:1] == b"{"
+    return b"\n" not in head or head.lstrip()[:1] in (b"{", b"[")
 
 
 def _sample(head: bytes) -> Sample:

@@ -23,6 +23,12 @@ def test_each_line_with_messages_is_a_session_called_after_file_and_line(tmp_pat
     assert [entry.text for entry in parse_transcript(sessions[1].content)] == ["hi", "hello"]
 
 
+def test_long_sessions_are_split_too(tmp_path: Path) -> None:
+    long = {"messages": [{"role": "user", "content": "x" * 500_000}]}
+
+    assert len(list(split_sessions(written(tmp_path / "runs.jsonl", long, long, RUN)))) == 3
+
+
 def test_a_session_keeps_a_name_of_its_own_if_it_is_a_safe_one(tmp_path: Path) -> None:
     path = written(tmp_path / "runs.jsonl", {"session_id": "mine", **RUN}, {"id": "../../etc", **RUN}, {"id": 7, **RUN})
 

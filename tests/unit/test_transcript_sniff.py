@@ -67,6 +67,7 @@ def test_a_pretty_document_longer_than_the_usual_head_is_looked_at_whole() -> No
     lines = b",\n".join([b'  {"role": "user", "content": "words"}'] * 10_000)
 
     assert sniffed(b'{\n "messages": [\n' + lines + b"\n ]\n}\n") == "openai_chat"
+    assert sniffed(b'[\n {"role": "user",\n  "content": "' + b"x" * 100_000 + b'"\n }\n]\n') == "openai_chat"
 
 
 def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
