@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,13 +96,13 @@ def _fork_pool(directory: Path) -> Figures:
     url = embedded.ensure(directory)
     command = ["rq", "worker-pool", "-n", str(FORKS), "-q", "-S", "json", "-u", url, "baseline"]
     with subprocess.Popen([str(Path(sys.executable).parent / command[0]), *command[1:]]) as pool:
-        key = f"rq:workers:{queue.name}"
-        while world.client.scard(key) < FORKS:
-            time.sleep(0.2)
-        queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
-        figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
-        pool.terminate()
-        pool.wait()
+        try:
+            while world.client.scard(f"rq:workers:{queue.name}") < FORKS:
+                time.sleep(0.2)
+            queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
+            figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
+        finally:
+            pool.terminate()
     return figures
 
 
@@ -178,7 +179,8 @@ def _tree(root: int) -> list[int]:
     found = [root]
     for pid in found:
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += [int(child) for child in task.read_text().split()]
+            with suppress(OSError):  # it may have ended meanwhile
+                found += [int(child) for child in task.read_text().split()]
     return found
 
 
