@@ -7,7 +7,7 @@ help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
 
 demo: .venv/with-local ## turn bundled real sessions into episodes and facts
-	@.venv/bin/nous demo
+	@.venv/bin/nous demo --dir .demo
 
 test: .venv/with-test ## run the tests; ARGS="-k word" chooses among them
 	@.venv/bin/pytest $(ARGS)

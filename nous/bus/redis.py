@@ -94,18 +94,16 @@ class RedisBus:
             self._client.xread(read_up_to, count=1, block=max(int(seconds * 1000), 1))
 
     def open(self, ticket: Ticket) -> Delivery | None:
-        stream, group = self._stream(ticket), ticket.subscription.group
-        with translated(), self._client.pipeline(transaction=False) as pipe:
-            pipe.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
-            pipe.hget(self._keys.progress(group), ticket.name)
-            pipe.xrange(stream, ticket.entry, ticket.entry)
-            pending, progress, entries = pipe.execute()
-        if not pending or progress is None:
+        group = ticket.subscription.group
+        keys = (self._stream(ticket), self._keys.progress(group))
+        found: list[Any] = self._run("open", keys, (group, ticket.entry, ticket.name))
+        if not found:
             return None
-        if not entries:
+        progress, *fields = found
+        if not fields:
             self.bury(ticket, progress=None, reason=_LOST)
             return None
-        return self._read(ticket, entries[0][1].get(b"event"), Progress.decode(progress))
+        return self._read(ticket, _field(fields[0]), Progress.decode(progress))
 
     def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
         group = ticket.subscription.group
