@@ -16,7 +16,6 @@ import redis
 
 from nous.errors import Misconfigured, Unavailable
 from nous.server import embedded, lock
-from nous.server.check import refuse_unsafe
 from nous.server.connect import connect, connect_rq
 from nous.server.place import locate
 from nous.settings import Settings
@@ -291,20 +290,3 @@ def test_a_directory_that_cannot_be_written_is_refused_by_name(directory: Path) 
 
     with pytest.raises(Misconfigured, match=rf"{directory}.*ermission"):
         embedded.ensure(directory)
-
-
-def test_the_embedded_server_is_a_safe_one(directory: Path) -> None:
-    refuse_unsafe(client_of(directory))
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "complaint"),
-    [("maxmemory-policy", "allkeys-lru", "maxmemory-policy is allkeys-lru"), ("appendonly", "no", "append-only")],
-)
-def test_a_real_server_that_may_lose_data_is_refused(setting: str, value: str, complaint: str, directory: Path) -> None:
-    client = client_of(directory)
-    client.config_set(setting, value)
-
-    with pytest.raises(Misconfigured, match=complaint):
-        refuse_unsafe(client)
-    refuse_unsafe(client, allow=True)

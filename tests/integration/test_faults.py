@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from nous.bus.base import Subscription
 from nous.bus.ledger import Account
 from nous.events import SessionEnded
 from nous.kit import Worker
-from nous.server import embedded
 from nous.settings.model import Settings
 from nous.wiring import World, build
 
@@ -47,15 +45,6 @@ class Fleet:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-
-
-@pytest.fixture
-def directory() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="nous-") as name:
-        try:
-            yield Path(name)
-        finally:
-            embedded.stop(Path(name))
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -19,7 +18,6 @@ from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.statement import Statement
 from nous.scope import Scope
-from nous.server import embedded
 from nous.settings.model import Settings
 from nous.wiring import World, build, policy
 
@@ -30,15 +28,6 @@ SCOPE = Scope(project="race")
 pytestmark = pytest.mark.skipif(
     find_spec("onnxruntime") is None, reason="near-duplicates need a real embedder: install nous[local]"
 )
-
-
-@pytest.fixture
-def directory() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="nous-") as name:
-        try:
-            yield Path(name)
-        finally:
-            embedded.stop(Path(name))
 
 
 def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_nothing(directory: Path) -> None:

@@ -8,10 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-
-import pytest
 
 from nous.bus import keys as bus_keys
 from nous.server import embedded
@@ -22,15 +19,6 @@ from nous.wiring import World, build
 WORKERS = ("episode-summarizer", "fact-extractor")
 SESSIONS = 40
 SCRIPTS = Path(sys.executable).parent
-
-
-@pytest.fixture
-def directory() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="nous-") as name:
-        try:
-            yield Path(name)
-        finally:
-            embedded.stop(Path(name))
 
 
 def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
