@@ -68,7 +68,9 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     data = message.get("data")
     if not isinstance(data, dict):
         raise BadInput(f"{type_hint}: data has to be a JSON object")
-    candidate = _filled(message, cast("dict[str, Any]", data), kind.type, accepted_at or datetime.now(UTC))
+    candidate = _filled(
+        message, kind.completed(cast("dict[str, Any]", data)), kind.type, accepted_at or datetime.now(UTC)
+    )
     try:
         return _adapter(kind).validate_python(candidate)
     except ValidationError as error:

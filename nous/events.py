@@ -8,7 +8,7 @@ it is declared.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 from uuid import UUID, uuid5
 
 from nous.episode import CandidateFact, Summary
@@ -43,6 +43,11 @@ class Event:
     def next_id(self, worker: str, index: int = 0) -> UUID:
         """Name the *index*-th event that *worker* emits because of this one: the same name however often it is said."""
         return uuid5(self.id, f"{worker}/{index}")
+
+    @classmethod
+    def completed(cls, data: JsonObject) -> JsonObject:
+        """The `data` of a producer that wrote in short, as this event spells it out."""
+        return data
 
     @classmethod
     def after(cls, cause: "Event", *, by: str, index: int = 0, at: datetime, **data: Any) -> Self:
@@ -120,6 +125,15 @@ class EpisodeSummarized(Event):
     tokens: Mapping[str, int] | None = None
     transcript: TranscriptSeen | None = None
     excerpt: ExcerptSeen | None = None
+
+    @classmethod
+    def completed(cls, data: JsonObject) -> JsonObject:
+        """A candidate fact may be a mere text; one that says nothing is left out."""
+        candidates = data.get("candidate_facts")
+        if not isinstance(candidates, list):
+            return data
+        saying = (each for each in cast("list[Any]", candidates) if not isinstance(each, str) or each.strip())
+        return {**data, "candidate_facts": [{"text": each} if isinstance(each, str) else each for each in saying]}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,137 @@
+"""Events on the wire: what is written is read back, what is brief is completed, what is wrong is named."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.codec import UnknownEvent, decode, encode
+from nous.episode import CandidateFact, Category, Outcome, Summary
+from nous.errors import BadInput
+from nous.events import EpisodeSummarized, SessionEnded
+from nous.scope import Scope
+
+SUMMARY = Summary(
+    title="Fix the tests",
+    summary="The tests were fixed.",
+    key_points=("The clock was wrong.",),
+    outcome=Outcome.RESOLVED,
+    outcome_rationale="They pass.",
+    topics=("tests",),
+)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def told(data: dict[str, Any], **envelope: Any) -> Any:
+    return decode(orjson.dumps({**envelope, "data": data}), type_hint="session_ended", accepted_at=NOW)
+
+
+def test_an_event_is_read_back_as_it_was_written(ended: Any) -> None:
+    event = ended()
+
+    assert decode(encode(event), type_hint="session_ended") == event
+
+
+def test_an_event_is_a_cloud_event(ended: Any) -> None:
+    event = ended()
+
+    message = orjson.loads(encode(event))
+
+    assert message["specversion"] == "1.0"
+    assert (message["type"], message["dataschema"]) == ("session_ended", "urn:nous:session_ended:1")
+    assert (message["id"], message["subject"], message["correlationid"]) == (str(event.id), "s1", str(event.trace_id))
+    assert message["data"]["scope"] == {"tenant": "default", "agent": "default", "project": "default"}
+
+
+def test_what_follows_keeps_the_trace_and_points_to_its_cause(ended: Any) -> None:
+    cause = ended()
+
+    follows = EpisodeSummarized.after(cause, by="w", at=NOW, episode_id=cause.id, version="v", summary=SUMMARY)
+
+    assert (follows.trace_id, follows.caused_by) == (cause.trace_id, cause.id)
+    assert follows.id == cause.next_id("w")
+    assert decode(encode(follows), type_hint="episode_summarized") == follows
+
+
+def test_candidate_facts_may_be_mere_texts() -> None:
+    data = {
+        "session_id": "s1",
+        "episode_id": "6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77",
+        "version": "v",
+        "summary": orjson.loads(orjson.dumps(SUMMARY)),
+        "candidate_facts": ["The port is 8080", " ", {"text": "Use tabs", "category": "rule", "turns": [3]}],
+    }
+
+    event = decode(orjson.dumps({"data": data}), type_hint="episode_summarized")
+
+    assert isinstance(event, EpisodeSummarized)
+    assert event.candidate_facts == (
+        CandidateFact(text="The port is 8080"),
+        CandidateFact(text="Use tabs", category=Category.RULE, turns=(3,)),
+    )
+
+
+def test_what_a_brief_producer_left_out_derives_from_what_it_said() -> None:
+    events = [told({"session_id": "s1", "transcript": "User: hi"}) for _ in range(2)]
+
+    assert events[0] == events[1]
+    assert (events[0].time, events[0].scope, events[0].agent_id) == (NOW, Scope(), "default")
+
+
+def test_unknown_fields_are_passed_over() -> None:
+    event = told({"session_id": "s1", "transcript": "User: hi", "mood": "sunny"}, comexampleextension="x")
+
+    assert isinstance(event, SessionEnded)
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ({"transcript": "User: hi"}, "session_id"),
+        ({"session_id": ""}, "session_id"),
+        ({"session_id": "a\nb"}, "session_id"),
+        ({"session_id": "x" * 401}, "session_id"),
+        ({"session_id": "s", "transcript": 5}, "data.transcript"),
+        ({"session_id": "s", "scope": {"tenant": "a/b"}}, "scope"),
+    ],
+)
+def test_what_is_wrong_is_named(data: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        told(data)
+
+
+def test_a_complaint_never_quotes_the_content() -> None:
+    with pytest.raises(BadInput) as caught:
+        told({"session_id": "s", "transcript": {"secret": "hunter2"}, "bytes": "hunter2"})
+
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("envelope", [{"type": "session_teleported"}, {"dataschema": "urn:nous:session_ended:2"}])
+def test_a_type_or_version_of_another_release_is_told_apart_from_bad_input(envelope: dict[str, str]) -> None:
+    with pytest.raises(UnknownEvent):
+        told({"session_id": "s"}, **envelope)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_are_worse_than_bad_input(raw: bytes) -> None:
+    try:
+        decode(raw, type_hint="session_ended")
+    except BadInput:
+        return
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_no_json_is_worse_than_bad_input(data: Any) -> None:
+    try:
+        decode(orjson.dumps({"data": data}), type_hint="session_ended")
+    except (BadInput, orjson.JSONEncodeError):
+        return
