@@ -1,4 +1,4 @@
-"""Every form in which a released version wrote an event is read for ever. Files in tests/wire are added, never changed."""
+"""Every form in which a release wrote an event is read for ever. Files in tests/wire are added, never changed."""
 
 from pathlib import Path
 
