@@ -32,6 +32,7 @@ bench: .venv/with-test ## print what it costs
 	@for script in tests/benchmarks/*.py; do .venv/bin/python $$script || exit; done
 
 clean: ## remove all that these commands have made
+	@test ! -x .venv/bin/nous || test ! -d .demo || NOUS_DATA_DIR=.demo .venv/bin/nous down
 	@rm -rf .venv .demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

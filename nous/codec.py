@@ -8,7 +8,7 @@ Spec: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-f
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, cast
@@ -72,9 +72,19 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
         message, kind.completed(cast("dict[str, Any]", data)), kind.type, accepted_at or datetime.now(UTC)
     )
     try:
-        return _adapter(kind).validate_python(candidate)
+        return _aware(_adapter(kind).validate_python(candidate))
     except ValidationError as error:
         raise BadInput(f"{kind.type}: {_in_words(error)}") from None
+
+
+def _aware(event: Event) -> Event:
+    """*event* with its times in UTC where their writer named no zone; naive ones cannot be compared with others."""
+    naive = {
+        field.name: value.replace(tzinfo=UTC)
+        for field in fields(event)
+        if isinstance(value := getattr(event, field.name), datetime) and value.tzinfo is None
+    }
+    return replace(event, **naive) if naive else event
 
 
 def _json_object(raw: bytes | str) -> dict[str, Any]:
@@ -121,7 +131,10 @@ def _filled(message: Mapping[str, Any], data: Mapping[str, Any], type_: str, acc
 
 
 def _canonical(data: Mapping[str, Any]) -> str:
-    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
+    try:
+        return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError as error:  # orjson reads deeper nesting than it writes
+        raise BadInput(f"data is nested too deeply: {error}") from None
 
 
 def _is_uuid(value: object) -> bool:

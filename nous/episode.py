@@ -3,9 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 from uuid import UUID
 
+from annotated_types import Interval
+
 from nous.scope import Scope
+
+Share = Annotated[float, Interval(ge=0, le=1)]
+"""A number between 0 and 1; whoever reads one from outside refuses anything else, NaN included."""
 
 
 class Outcome(StrEnum):
@@ -48,7 +54,7 @@ class CandidateFact:
     text: str
     category: Category = Category.TECHNICAL
     subject: str = ""
-    confidence: float = 0.8
+    confidence: Share = 0.8
     turns: tuple[int, ...] = ()
     event_date: str | None = None
 

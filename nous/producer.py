@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nous.bus.base import Bus, Lane, Receipt, Subscription
-from nous.bus.ledger import Ledger, Whereabouts
+from nous.bus.base import Bus, Lane, Receipt, Subscription, Ticket
+from nous.bus.ledger import DeadLetters, Ledger, Whereabouts
 from nous.effects import Effects, ReleaseTranscript
 from nous.events import SessionEnded
 from nous.runtime.publish import About, Handover
@@ -28,9 +28,12 @@ class Published:
 class Producer:
     """Hands sessions over to a bus. *readers* read what was uploaded."""
 
-    def __init__(self, bus: Bus, ledger: Ledger, handover: Handover, *, readers: Sequence[Subscription]) -> None:
+    def __init__(
+        self, bus: Bus, ledger: Ledger, dead: DeadLetters, handover: Handover, *, readers: Sequence[Subscription]
+    ) -> None:
         self._bus = bus
         self._ledger = ledger
+        self._dead = dead
         self._handover = handover
         self._readers = readers
 
@@ -41,7 +44,7 @@ class Producer:
         for event in self._events(session, about, upload=upload):
             [receipt] = self._bus.publish(event, lane=lane, durable=durable)
             if not receipt.fresh:
-                self._release_if_done(event)
+                self._follow_up(event)
             yield Published(event=event, receipt=receipt)
 
     def _events(self, session: Session, about: About, *, upload: bool) -> Iterable[SessionEnded]:
@@ -49,18 +52,25 @@ class Producer:
             return self._handover.of_file(Path(session), about, send=upload)
         return [self._handover.of_content(session, about)]
 
-    def _release_if_done(self, event: SessionEnded) -> None:
-        """Let go of what was uploaded for an event that was dealt with before; nobody else would."""
-        if not event.dataref or not event.dataref.startswith("redis:"):
-            return
-        seen = {self._ledger.locate(event.id, reader).where for reader in self._readers}
-        if seen <= {Whereabouts.DONE, Whereabouts.SKIPPED}:
+    def _follow_up(self, event: SessionEnded) -> None:
+        """See to an event that was published before: a dead one is tried again, and nothing is kept for a done one."""
+        seen = {reader: self._ledger.locate(event.id, reader) for reader in self._readers}
+        for reader, location in seen.items():
+            if location.where is Whereabouts.DEAD and location.ticket:
+                self._redrive(location.ticket, reader)
+        is_done = {location.where for location in seen.values()} <= {Whereabouts.DONE, Whereabouts.SKIPPED}
+        if is_done and event.dataref and event.dataref.startswith("redis:"):
             self._bus.apply(Effects(writes=(ReleaseTranscript(dataref=event.dataref),)))
+
+    def _redrive(self, ticket: Ticket, reader: Subscription) -> None:
+        for letter in self._dead.letters(limit=100_000):
+            if letter.is_about(ticket):
+                self._dead.redrive(letter, reader)
 
 
 def producer_of(world: World) -> Producer:
     readers = [each for each in world.subscriptions if each.kind is SessionEnded]
-    return Producer(world.bus, world.ledger, world.handover, readers=readers)
+    return Producer(world.bus, world.ledger, world.dead, world.handover, readers=readers)
 
 
 @cache

@@ -8,6 +8,8 @@ from nous.bus.ledger import Letter
 from nous.bus.progress import Progress
 from nous.events import Event
 
+_LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
 
 def fields_of(
     ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave, event: Event | None
@@ -49,5 +51,5 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
 
 
 def accepted_at(entry: str) -> datetime:
-    """When a stream took an entry: its id begins with the milliseconds since the epoch."""
-    return datetime.fromtimestamp(int(entry.partition("-")[0]) / 1000, tz=UTC)
+    """When a stream took an entry: its id begins with the milliseconds since the epoch, or what a producer said."""
+    return datetime.fromtimestamp(min(int(entry.partition("-")[0]) / 1000, _LATEST), tz=UTC)

@@ -43,7 +43,7 @@ class Progress:
     @classmethod
     def redriven(cls, attempts: int) -> "Progress":
         """A fresh start after *attempts* attempts; their numbers are not used again, so each keeps its own job."""
-        return cls(attempt=attempts, state=State.WAITING)
+        return cls(attempt=attempts, state=State.WAITING, reason="it was redriven")
 
     @property
     def in_words(self) -> str:

@@ -6,9 +6,9 @@ from dataclasses import asdict
 import click
 
 from nous.bus.ledger import Letter
-from nous.cli.frame import App
+from nous.cli.frame import BAD_INPUT, App
 from nous.cli.show import print_json, table
-from nous.errors import BadInput
+from nous.errors import BadInput, NotFound
 from nous.wiring import World, build
 
 
@@ -50,11 +50,18 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="Redrive whatever is set aside.")
 @click.pass_obj
 def redrive(app: App, letter_ids: Sequence[str], *, everything: bool) -> None:
-    """Try again, under the same identity and with fresh attempts; workers take it up at their next sweep."""
+    """Try again, under the same identity and with earlier errors forgotten; workers take it up at their next sweep."""
     world = build(app.settings)
+    failed = False
     for letter in _chosen(world, letter_ids, everything=everything):
-        done = world.dead.redrive(letter, world.subscription(letter.group))
-        click.echo(f"{letter.id} {'is pending again' if done else 'was redriven before'}")
+        try:
+            done = world.dead.redrive(letter, world.subscription(letter.group))
+        except NotFound as error:
+            failed = True
+            click.echo(f"nous: {error}", err=True)
+        else:
+            click.echo(f"{letter.id} {'is pending again' if done else 'was redriven before'}")
+    click.get_current_context().exit(BAD_INPUT if failed else 0)
 
 
 @dead.command()

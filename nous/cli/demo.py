@@ -45,7 +45,8 @@ def demo(ctx: click.Context, directory: Path | None) -> None:
         failed = _run(build(settings))
     finally:
         embedded.stop(home)
-    click.echo(f"\nThe data stays in {home}; to look again: NOUS_DATA_DIR={home} nous facts --scope demo")
+    click.echo(f"\nThe data stays in {home}. To look again, and to stop the server that looking starts:")
+    click.echo(f"  export NOUS_DATA_DIR={home}; nous facts --scope demo; nous down")
     ctx.exit(FAILED if failed else 0)
 
 
@@ -115,7 +116,7 @@ def _show(world: World) -> None:
         for known in current:
             click.echo("\n".join(fact_lines(known)))
         verdicts = [line for row in rows if (line := _verdict(row, knowledge))]
-    click.secho(f"\n{len(verdicts)} times two said something alike", bold=True)
+    click.secho(f"\n{len(verdicts)} facts were said again, or nearly", bold=True)
     click.echo("\n".join(verdicts))
 
 

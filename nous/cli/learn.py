@@ -19,7 +19,7 @@ from nous.errors import BadInput, Retryable
 from nous.events import NAMESPACE, EpisodeSummarized
 from nous.fact import Source
 from nous.learner import Learner
-from nous.learning.learn import Finding
+from nous.learning.learn import LONGEST_TEXT, Finding
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 from nous.wiring import World, build
@@ -142,6 +142,8 @@ def _candidate(raw: bytes) -> CandidateFact:
         raise BadInput(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from None
     if not exact_form(candidate.text):
         raise BadInput("text: it says nothing")
+    if len(candidate.text) > LONGEST_TEXT:
+        raise BadInput(f"text: it has {len(candidate.text):,} characters; a fact has at most {LONGEST_TEXT:,}")
     return candidate
 
 

@@ -23,7 +23,9 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.command()
 @_SCOPE
-@click.option("--limit", default=50, show_default=True, help="At most so many, those that ended last.")
+@click.option(
+    "--limit", default=50, type=click.IntRange(min=1), show_default=True, help="At most so many, those that ended last."
+)
 @_JSON
 @click.pass_obj
 def episodes(app: App, *, scope: str, limit: int, as_json: bool) -> None:
@@ -59,7 +61,7 @@ facts.add_command(learn)
 @click.command()
 @click.argument("query")
 @_SCOPE
-@click.option("--limit", default=10, show_default=True, help="At most so many hits.")
+@click.option("--limit", default=10, type=click.IntRange(min=1), show_default=True, help="At most so many hits.")
 @_JSON
 @click.pass_obj
 def search(app: App, query: str, *, scope: str, limit: int, as_json: bool) -> None:

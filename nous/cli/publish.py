@@ -81,7 +81,8 @@ def _hand_over(
             yield from ((path, published) for published in producer.publish(Path(path), **how))
         except NousError as error:
             failures.append(error)
-            click.echo(f"nous: {error}", err=True)
+            about = "" if path in str(error) else f"{path}: "
+            click.echo(f"nous: {about}{error}", err=True)
 
 
 def _awaited(world: World, published: Sequence[Published], *, timeout: float) -> dict[UUID, list[Step]]:

@@ -67,19 +67,20 @@ def _run(world: World, names: Sequence[str], app: App) -> None:
     config = ["--config", str(app.config_path)] if app.config_path else []
     quarantines = Quarantines([sys.executable, "-m", "nous", *config, "worker", "--quarantine"])
     crew = fleet(world, names, open_quarantine=quarantines.open)
-    _stop_on_signals(crew)
+    _stop_on_signals(crew, quarantines)
     crew.start()
     crew.wait()
     quarantines.stop()
 
 
-def _stop_on_signals(crew: Fleet) -> None:
+def _stop_on_signals(crew: Fleet, quarantines: Quarantines) -> None:
     """Let the first signal drain the fleet, and the second one end the process."""
     received: list[int] = []
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
         received.append(number)
         if len(received) > 1:
+            quarantines.ask_to_end()
             os._exit(INTERRUPTED)
         crew.stop()
 

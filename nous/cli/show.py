@@ -1,6 +1,7 @@
 """Values as text: tables for the eye, JSON for programs."""
 
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,9 +17,11 @@ def print_json(value: Any) -> None:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell; the last one is cut where the terminal ends."""
+    """Columns as wide as their widest cell; on a terminal, the last one is cut where it ends."""
     lines = [tuple(heads), *(tuple(str(cell) for cell in row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    if not sys.stdout.isatty():
+        return "\n".join(_line(line, widths[:-1], 10**9) for line in lines)
     room = max(shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1), 20)
     return "\n".join(_line(line, widths[:-1], room) for line in lines)
 

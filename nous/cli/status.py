@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
 from nous.cli.show import print_json, table
@@ -41,7 +42,7 @@ def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool
             print_json(report)
         else:
             click.echo("\n\n".join(_sections(report)))
-        failed = report["total"]["dead"] > 0 or report["balance"] != 0
+        failed = report["balance"] != 0 or any(letter.grave is Grave.DEAD for letter in world.dead.letters())
     ctx.exit(FAILED if failed else 0)
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+LONGEST_TEXT = 4000
+"""Characters in a fact. What is longer is no fact, and would take minutes to compare."""
+
 ALREADY = "already learned from this episode"
 
 
@@ -68,9 +71,10 @@ class Occasion:
 
 
 def usable(candidates: Sequence[CandidateFact], *, cap: int) -> tuple[tuple[CandidateFact, ...], int]:
-    """The first *cap* candidates that say anything, and how many were cut because of the cap."""
-    saying = tuple(candidate for candidate in candidates if exact_form(candidate.text))
-    return saying[:cap], max(len(saying) - cap, 0)
+    """The first *cap* candidates that say something a fact can hold, and how many were cut."""
+    fitting = tuple(candidate for candidate in candidates if len(candidate.text) <= LONGEST_TEXT)
+    saying = tuple(candidate for candidate in fitting if exact_form(candidate.text))
+    return saying[:cap], max(len(saying) - cap, 0) + len(candidates) - len(fitting)
 
 
 def fact_id(episode_id: UUID, text: str) -> UUID:

@@ -54,13 +54,21 @@ class Attempts:
             return self._run(Delivery(ticket, event, begun))
 
     def blame(self, worker: str, lane: str, entry: str, attempt: int) -> None:
-        """Note that the process of a quarantined attempt died although nothing else ran in it."""
+        """Note that the process of a quarantined attempt died although nothing else ran in it.
+
+        An attempt that hung is killed late, when the next one may have been submitted: its death counts all the same.
+        """
         delivery = self._bus.open(self._ticket(worker, lane, entry))
-        if delivery is None or delivery.progress.attempt != attempt:
+        if delivery is None:
             return
         progress = delivery.progress.died("its process died in quarantine, where it ran alone")
         if self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=0):
-            log.error("an event killed its process", event_id=str(delivery.event.id), deaths=progress.deaths)
+            log.error(
+                "an event killed its process",
+                event_id=str(delivery.event.id),
+                attempt=attempt,
+                deaths=progress.deaths,
+            )
 
     def _ticket(self, worker: str, lane: str, entry: str) -> Ticket:
         if worker not in self._workers:

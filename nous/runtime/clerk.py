@@ -50,18 +50,22 @@ class Clerk:
         """Dispatch and sweep until `stop`; whatever goes wrong is logged, and tried again."""
         with structlog.contextvars.bound_contextvars(worker=self._worker):
             while not self._stopping.is_set():
-                try:
-                    self._turn()
-                except NousError as error:
-                    log.warning("will try again", error=str(error))
-                    self._stopping.wait(_AFTER_ERROR)
-                except Exception:  # the outermost loop: a clerk that dies leaves a worker that looks healthy
-                    log.exception("the clerk stumbled")
-                    self._stopping.wait(_AFTER_ERROR)
+                if time.monotonic() >= self._sweep_at:
+                    self._survive(self._sweep)
+                self._survive(self._dispatch)
 
-    def _turn(self) -> None:
-        if time.monotonic() >= self._sweep_at:
-            self._sweep()
+    def _survive(self, duty: Callable[[], None]) -> None:
+        """Do one duty; when it fails, the other one is done all the same."""
+        try:
+            duty()
+        except NousError as error:
+            log.warning("will try again", error=str(error))
+            self._stopping.wait(_AFTER_ERROR)
+        except Exception:  # the outermost loop: a clerk that dies leaves a worker that looks healthy
+            log.exception("the clerk stumbled")
+            self._stopping.wait(_AFTER_ERROR)
+
+    def _dispatch(self) -> None:
         queued = self._dispatcher.dispatch()
         if queued is None:
             self._stopping.wait(_FULL)

@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid5
@@ -89,7 +90,11 @@ class Handover:
     ) -> SessionEnded:
         session_id = about.session_id or transcript.digest[:32]
         # The same session with the same transcript is the same event, however often and by whomever it is published.
-        event_id = uuid5(NAMESPACE, f"{SessionEnded.type}\n{about.scope}\n{session_id}\n{transcript.digest}")
+        # Content that is sent along is another event than a file that is referred to, since one may work where the
+        # other is dead; when both do, the second is skipped.
+        carrier = "file" if dataref and dataref.startswith("file:") else "content"
+        name = f"{SessionEnded.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
+        event_id = uuid5(NAMESPACE, name)
         header = transcript.header
         return SessionEnded(
             id=event_id,
@@ -136,9 +141,14 @@ def _plain(path: Path) -> bytes:
 
 
 def _name_of(path: Path) -> str:
-    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`."""
-    name = path.name.split(".")[0]
-    return path.resolve().parent.name if name == "transcript" else name.removeprefix("transcript-")
+    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`.
+
+    Files of one name in two folders are two sessions, so the folder is part of the name.
+    """
+    name, folder = path.name.split(".")[0], path.resolve().parent
+    if name == "transcript":
+        return folder.name
+    return f"{name.removeprefix('transcript-')}-{sha256(str(folder).encode()).hexdigest()[:6]}"
 
 
 def _in_words(skipped: Mapping[str, int]) -> str:

@@ -22,9 +22,13 @@ class Quarantines:
             log.warning("events that may have killed their process wait in quarantine", worker=worker)
             self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
 
-    def stop(self) -> None:
-        """Ask what still runs to finish its job and end, and wait for it."""
+    def ask_to_end(self) -> None:
+        """Ask what still runs to end with its job; a job that hangs is ended at its deadline."""
         for process in self._processes.values():
             process.terminate()
+
+    def stop(self) -> None:
+        """Ask what still runs to end, and wait for it."""
+        self.ask_to_end()
         for process in self._processes.values():
             process.wait()

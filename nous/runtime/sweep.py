@@ -4,6 +4,7 @@ import structlog
 
 from nous.bus.base import Bus, Delivery, Lane, Subscription, Ticket
 from nous.bus.progress import Patience, Progress, State
+from nous.errors import Unavailable
 from nous.jobs.base import Jobs, Line, Order
 
 _AT_ONCE = 200
@@ -29,7 +30,17 @@ class Sweeper:
         for lane in Lane:
             self._bus.adopt(self._subscription, lane=lane)
         overdue = self._bus.overdue(self._subscription, limit=_AT_ONCE)
-        return sum(self._revive(ticket, progress) for ticket, progress in overdue)
+        return sum(self._revive_safely(ticket, progress) for ticket, progress in overdue)
+
+    def _revive_safely(self, ticket: Ticket, progress: Progress) -> bool:
+        """Revive one; what goes wrong with it must not keep the others waiting."""
+        try:
+            return self._revive(ticket, progress)
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("a delivery could not be revived", entry=ticket.entry)
+            return False
 
     def _revive(self, ticket: Ticket, progress: Progress) -> bool:
         if self._patience.is_exhausted(progress):

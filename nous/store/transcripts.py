@@ -19,7 +19,7 @@ from nous.errors import BadInput, NotFound
 from nous.events import SessionEnded
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, key_of, unpacked
-from nous.transcript import parse_transcript, read_transcript
+from nous.transcript import UnknownFormat, parse_transcript, read_transcript
 from nous.transcript.model import Transcript
 
 GROWN = "file: grown since it was published"
@@ -38,6 +38,15 @@ class StoredTranscripts:
         self._keys = keys
 
     def read(self, event: SessionEnded) -> Transcript:
+        try:
+            return self._read(event)
+        except UnknownFormat:
+            # Its text says what was seen. Here that would reach logs, letters and dashboards.
+            raise BadInput(
+                "the transcript is of no format that nous reads: `nous transcript` says what it holds"
+            ) from None
+
+    def _read(self, event: SessionEnded) -> Transcript:
         if event.transcript is not None:
             return parse_transcript(event.transcript, format=event.format, source="inline")
         match (event.dataref or "").partition(":")[0]:

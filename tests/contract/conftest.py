@@ -58,7 +58,7 @@ class BusWorld:
     ledger: Ledger
     dead: DeadLetters
     clock: Any
-    foreign_append: Callable[[bytes], object]
+    foreign_append: Callable[..., object]
 
     def receive(self, limit: int = 10, subscription: Subscription = SUMMARIZER, lane: Lane = Lane.LIVE) -> list[Any]:
         return list(self.bus.receive(subscription, lane=lane, limit=limit, lease=LEASE))
@@ -80,8 +80,8 @@ def _on_redis(client: redis.Redis, clock: Any) -> BusWorld:
     keys = BusKeys("t")
     bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, clock=clock)
 
-    def append(raw: bytes) -> None:
-        client.xadd(keys.stream("session_ended", Lane.LIVE), {"event": raw})
+    def append(raw: bytes, entry: str = "*") -> None:
+        client.xadd(keys.stream("session_ended", Lane.LIVE), {"event": raw}, id=entry)
 
     return BusWorld(bus, RedisLedger(client, keys), RedisDeadLetters(client, keys, clock=clock), clock, append)
 

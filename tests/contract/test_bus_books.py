@@ -6,6 +6,7 @@ import pytest
 
 from nous.bus.base import Committed, Duplicate, Grave, Subscription
 from nous.bus.ledger import Whereabouts
+from nous.bus.memory import MemoryBus
 from nous.effects import Effects
 from nous.errors import NotFound
 from nous.events import SessionEnded
@@ -156,3 +157,12 @@ def test_backlogs_tell_what_waits_and_what_is_pending(world: Any, ended: Any) ->
     assert (live.length, live.waiting, live.pending) == (5, 3, 2)
     assert live.oldest_pending is not None
     assert (bulk.length, bulk.pending) == (0, 0)
+
+
+def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:
+    if isinstance(world.bus, MemoryBus):
+        pytest.skip("a bus in memory gives its own ids")
+    world.foreign_append(b'{"data":{"session_id":"s9","transcript":"User: hi"}}', entry="1795307158972000000-0")
+
+    assert [d.event.session_id for d in world.receive()] == ["s9"]
+    assert world.ledger.backlogs(SUMMARIZER)[0].oldest_pending is not None

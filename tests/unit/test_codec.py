@@ -1,5 +1,6 @@
 """Events on the wire: what is written is read back, what is brief is completed, what is wrong is named."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,6 +8,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from nous.codec import UnknownEvent, decode, encode
 from nous.episode import CandidateFact, Category, Outcome, Summary
@@ -23,10 +25,12 @@ SUMMARY = Summary(
     topics=("tests",),
 )
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+DEEP: Any = orjson.loads("[" * 500 + "]" * 500)
+"""Nested deeper than orjson itself would write."""
 
 
 def told(data: dict[str, Any], **envelope: Any) -> Any:
-    return decode(orjson.dumps({**envelope, "data": data}), type_hint="session_ended", accepted_at=NOW)
+    return decode(json.dumps({**envelope, "data": data}), type_hint="session_ended", accepted_at=NOW)
 
 
 def test_an_event_is_read_back_as_it_was_written(ended: Any) -> None:
@@ -96,11 +100,24 @@ def test_unknown_fields_are_passed_over() -> None:
         ({"session_id": "x" * 401}, "session_id"),
         ({"session_id": "s", "transcript": 5}, "data.transcript"),
         ({"session_id": "s", "scope": {"tenant": "a/b"}}, "scope"),
+        ({"session_id": "s", "bogus": DEEP}, "nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_named(data: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         told(data)
+
+
+@pytest.mark.parametrize("confidence", ["NaN", float("nan"), float("inf"), -1, 2])
+def test_a_confidence_that_is_no_share_is_refused(confidence: object) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(CandidateFact).validate_python({"text": "x", "confidence": confidence})
+
+
+def test_a_time_without_a_zone_is_taken_for_utc() -> None:
+    event = told({"session_id": "s", "ended_at": "2026-01-02T00:00:00"}, time="2026-01-02T00:00:00")
+
+    assert (event.time.tzinfo, event.ended_at.tzinfo) == (UTC, UTC)
 
 
 def test_a_complaint_never_quotes_the_content() -> None:

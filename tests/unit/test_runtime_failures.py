@@ -160,6 +160,23 @@ def test_a_redriven_letter_is_attempted_afresh_under_numbers_of_its_own(runtime:
     assert runtime.account == Account(received=1, done=1)
 
 
+def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("endless"))
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _die
+    for line in (Line.LIVE, Line.LIVE, Line.QUARANTINE):
+        with pytest.raises(SystemExit):
+            runtime.run(line)
+        runtime.later()
+        runtime.sweeper.sweep()
+
+    for order in runtime.jobs.submitted[-2:]:
+        runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, 3)
+    runtime.sweeper.sweep()
+
+    assert runtime.account.dead == 1
+
+
 def _die(_: Event) -> Effects:
     raise SystemExit(9)
 

@@ -72,7 +72,8 @@ def test_neither_a_file_nor_a_session_is_not_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["../x", "a/b", "/no/such/file.jsonl"])
-def test_a_path_to_nothing_is_not_found(source: str, tmp_path: Path) -> None:
+def test_a_path_to_nothing_is_not_found(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(NotFound, match="no file"):
         read_transcript(source, base=tmp_path)
 

@@ -13,9 +13,6 @@ from nous.bus.redis_errors import translated
 from nous.jobs.base import Line, Order
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
 
-_MARGIN = 60
-"""Seconds that RQ waits longer than the handler's own deadline, so that ours speaks first."""
-
 
 def queue_named(name: str, client: redis.Redis) -> Queue:
     """An RQ queue as nous uses them: JSON, and jobs that run our function only."""
@@ -27,7 +24,7 @@ class RqJobs:
 
     def __init__(self, client: redis.Redis, *, deadline: float, result_ttl: int, failure_ttl: int) -> None:
         self._client: Any = client  # narrowed where its answers enter
-        self._timeout = int(deadline) + _MARGIN
+        self._timeout = max(int(deadline), 1)
         self._result_ttl = result_ttl
         self._failure_ttl = failure_ttl
 

@@ -71,11 +71,12 @@ class _Turn:
     length: int = 0
 
     def add(self, text: str, notes: Notes) -> None:
+        room = 2 * TEXT_LIMIT - self.length
         self.length += len(text)
-        if self.length > 2 * TEXT_LIMIT:
+        if room > 0:
+            self.parts.append(text[:room])
+        if len(text) > room:
             notes.skip("lines of an endless turn")
-        else:
-            self.parts.append(text)
 
     def entry(self, notes: Notes) -> Entry | None:
         text = without_colour("\n".join(self.parts)).strip()

@@ -1,0 +1,129 @@
+"""Handing sessions over, on a bus in memory."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.memory import MemoryBus
+from nous.effects import Effects, ReleaseTranscript
+from nous.errors import BadInput, NotFound
+from nous.events import SessionEnded
+from nous.producer import Producer, Published
+from nous.runtime.publish import About, Handover
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+
+READER = Subscription("episode-summarizer", SessionEnded)
+TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n"
+
+
+class World:
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.bus = MemoryBus(self.store.apply)
+        handover = Handover(self.store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        self.producer = Producer(self.bus, self.bus, self.bus, handover, readers=[READER])
+
+    def publish(self, path: Path, about: About | None = None, *, upload: bool = False) -> list[Published]:
+        return list(self.producer.publish(path, about or About(), upload=upload))
+
+    def bury(self) -> None:
+        [delivery] = self.bus.receive(READER, lane=Lane.LIVE, limit=1, lease=1)
+        self.bus.bury(delivery.ticket, progress=None, reason="a test")
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "s1.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_file_is_referred_to_with_its_digest(world: World, session: Path) -> None:
+    [published] = world.publish(session)
+
+    assert published.event.session_id.startswith("s1-")
+    assert published.event.dataref == session.as_uri()
+    assert published.event.bytes == len(TEXT)
+    assert published.event.transcript is None
+
+
+def test_publishing_again_adds_nothing_until_the_session_has_grown(world: World, session: Path) -> None:
+    fresh = [world.publish(session)[0].receipt.fresh for _ in range(2)]
+    session.write_text(TEXT + "\nUser: And in Paris.\n")
+
+    assert [*fresh, world.publish(session)[0].receipt.fresh] == [True, False, True]
+
+
+def test_what_is_small_travels_in_the_event_and_what_is_large_beside_it(world: World, session: Path) -> None:
+    [small] = world.publish(session, upload=True)
+    session.write_text(TEXT * 20)
+    [large] = world.publish(session, upload=True)
+
+    assert small.event.transcript == TEXT
+    assert large.event.transcript is None
+    assert large.event.dataref is not None
+    assert large.event.dataref.startswith("redis:")
+
+
+def test_an_upload_for_an_event_that_was_done_before_is_let_go(world: World, session: Path) -> None:
+    session.write_text(TEXT * 20)
+    [published] = world.publish(session, upload=True)
+    [delivery] = world.bus.receive(READER, lane=Lane.LIVE, limit=1, lease=1)
+    dataref = published.event.dataref or ""
+    world.bus.commit(delivery, Effects(writes=(ReleaseTranscript(dataref=dataref),)))
+
+    world.publish(session, upload=True)
+
+    assert world.store.fetch(dataref.removeprefix("redis:")) is None
+
+
+def test_publishing_a_dead_session_again_tries_it_again(world: World, session: Path) -> None:
+    world.publish(session)
+    world.bury()
+
+    world.publish(session)
+
+    assert world.bus.letters() == []
+    assert world.bus.account(READER).in_flight == 1
+
+
+def test_content_sent_along_is_tried_where_the_file_is_dead(world: World, session: Path) -> None:
+    world.publish(session)
+    world.bury()
+
+    [published] = world.publish(session, upload=True)
+
+    assert published.receipt.fresh
+
+
+def test_files_of_one_name_in_two_folders_are_two_sessions(world: World, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "chat.txt").write_text(f"{TEXT}{folder}")
+
+    sessions = {world.publish(tmp_path / folder / "chat.txt")[0].event.session_id for folder in ("a", "b")}
+
+    assert len(sessions) == 2
+
+
+def test_a_file_of_many_sessions_is_taken_apart(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    line = '{"id": "%s", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}\n'
+    path.write_text("".join(line % name for name in ("a", "b", "c")))
+
+    assert [each.event.session_id for each in world.publish(path)] == ["a", "b", "c"]
+    with pytest.raises(BadInput, match="they cannot all be called"):
+        world.publish(path, About(session_id="x"))
+
+
+def test_a_missing_file_is_named(world: World, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"gone\.txt"):
+        world.publish(tmp_path / "gone.txt")
