@@ -54,10 +54,11 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
 
 
 def _take_over_from_rq() -> None:
-    """Let RQ speak through the root alone. It adds handlers only where it finds none above, so it stays so."""
+    """Let RQ speak through the root alone, at its level. It adds handlers only where it finds none above."""
     known = [name for name in logging.root.manager.loggerDict if name.startswith("rq.")]
     for logger in map(logging.getLogger, known):
         logger.handlers.clear()
+        logger.setLevel(logging.NOTSET)
         logger.propagate = True
 
 
