@@ -1,8 +1,5 @@
 """`nous demo`: bundled real sessions become episodes and facts, before your eyes."""
 
-import sys
-import time
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -13,18 +10,18 @@ from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
 from nous.cli.memory import episode_lines, fact_lines, knowledge_of
 from nous.cli.show import shortened
-from nous.events import SessionEnded
+from nous.cli.waiting import awaited, has_failed
 from nous.fact import Confirmed, Linked, Row, Superseded
 from nous.learning.known import Knowledge
 from nous.producer import Published, producer_of
 from nous.runtime.publish import About
-from nous.runtime.track import Step, all_at_rest, follow
 from nous.scope import Scope
 from nous.server import embedded
 from nous.wiring import World, build, fleet
 
 _SCOPE = Scope(project="demo")
-_LOOK = 0.1
+_PATIENCE = 300.0
+"""Seconds for bundled sessions that take two; more means that something hangs."""
 
 
 @click.command()
@@ -59,14 +56,14 @@ def _run(world: World) -> bool:
     crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
     crew.start()
     try:
-        steps = _watch(world, published)
+        steps = awaited(world, published, timeout=_PATIENCE)
     finally:
         crew.stop()
         crew.wait()
     _show(world)
     handled = sum(_handled(world.ledger.account(each)) - _handled(before[each.group]) for each in world.subscriptions)
     click.echo(f"\n{new} sessions were new, and workers handled {handled} events for them.")
-    return any(step.has_failed for step in steps)
+    return has_failed(steps)
 
 
 def _publish(world: World) -> list[Published]:
@@ -84,20 +81,6 @@ def _samples() -> list[Path]:
     """The bundled sessions, by format."""
     folder = Path(str(resources.files("nous.samples")))
     return sorted(path for path in folder.glob("*/*") if path.suffix in {".json", ".jsonl", ".txt"})
-
-
-def _watch(world: World, published: Sequence[Published]) -> list[Step]:
-    """Wait until every session has come to rest, and say how far it is."""
-    while True:
-        chains = [
-            list(follow(each.event.id, SessionEnded, workers=world.workers, ledger=world.ledger)) for each in published
-        ]
-        done = sum(all_at_rest(chain) for chain in chains)
-        if sys.stderr.isatty():
-            click.echo(f"\r{done}/{len(published)} sessions", nl=done == len(published), err=True)
-        if done == len(published):
-            return [step for chain in chains for step in chain]
-        time.sleep(_LOOK)
 
 
 def _handled(account: Account) -> int:

@@ -1,7 +1,5 @@
 """`nous publish`: hand sessions over, and if asked, wait for what becomes of them."""
 
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,14 @@ import click
 from nous.bus.base import Lane
 from nous.cli.frame import FAILED, App, exit_code
 from nous.cli.show import print_json, table
+from nous.cli.waiting import awaited, has_failed
 from nous.errors import NousError
-from nous.events import SessionEnded
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
 from nous.runtime.publish import About
-from nous.runtime.track import Step, all_at_rest, follow
+from nous.runtime.track import Step
 from nous.scope import Scope
-from nous.wiring import World, build
-
-_LOOK = 0.2
+from nous.wiring import build
 
 
 @click.command()
@@ -66,10 +62,11 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
         _hand_over(producer_of(world), paths, failures, about=about, upload=upload, durable=durable, lane=lane)
     )
     published = [each for _, each in handed_over]
-    steps = _awaited(world, published, timeout=timeout) if wait else {}
+    if wait and not workers_seen(world.rq_client):
+        click.echo("nous: no worker runs yet; waiting for `nous up` or `nous worker`", err=True)
+    steps = awaited(world, published, timeout=timeout) if wait else {}
     _print(handed_over, steps, as_json=as_json)
-    has_failed = any(step.has_failed or not step.is_at_rest for chain in steps.values() for step in chain)
-    ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed else 0)
+    ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
 
 def _hand_over(
@@ -83,32 +80,6 @@ def _hand_over(
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
             click.echo(f"nous: {about}{error}", err=True)
-
-
-def _awaited(world: World, published: Sequence[Published], *, timeout: float) -> dict[UUID, list[Step]]:
-    """Each session's steps, by event id, once all have come to rest or *timeout* seconds have passed."""
-    if not workers_seen(world.rq_client):
-        click.echo("nous: no worker runs yet; waiting for `nous up` or `nous worker`", err=True)
-    deadline = time.monotonic() + timeout
-    chains: dict[UUID, list[Step]] = {}
-    waiting = list(published)
-    while waiting and time.monotonic() < deadline:
-        for each in waiting:
-            chains[each.event.id] = _chain(world, each.event)
-        waiting = [each for each in waiting if not all_at_rest(chains[each.event.id])]
-        _tell_progress(len(published) - len(waiting), len(published))
-        if waiting:
-            time.sleep(_LOOK)
-    return chains
-
-
-def _chain(world: World, event: SessionEnded) -> list[Step]:
-    return list(follow(event.id, SessionEnded, workers=world.workers, ledger=world.ledger))
-
-
-def _tell_progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r{done}/{total} sessions", err=True, nl=done == total)
 
 
 def _print(handed_over: Sequence[tuple[str, Published]], chains: dict[UUID, list[Step]], *, as_json: bool) -> None:

@@ -95,7 +95,7 @@ def test_a_skipped_event_is_counted_under_its_reason(world: Any, ended: Any) -> 
     assert world.account.balance == 0
 
 
-def test_waiting_ends_when_something_is_published(world: Any, ended: Any) -> None:
+def test_waiting_for_nothing_comes_to_an_end(world: Any, ended: Any) -> None:
     world.publish(ended())
     world.receive()
 

@@ -177,6 +177,27 @@ def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any)
     assert runtime.account.dead == 1
 
 
+def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
+    runtime: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.bus.publish(ended("odd"), ended("plain"))
+    runtime.dispatcher.dispatch()
+    runtime.jobs.lose()
+    runtime.later()
+    look = runtime.bus.open
+
+    def stumble(ticket: Any) -> Any:
+        delivery = look(ticket)
+        if delivery.event.session_id == "odd":
+            raise TypeError("odd")
+        return delivery
+
+    monkeypatch.setattr(runtime.bus, "open", stumble)
+
+    assert runtime.sweeper.sweep() == 1
+    assert runtime.jobs.submitted[-1].session_id == "plain"
+
+
 def _die(_: Event) -> Effects:
     raise SystemExit(9)
 
