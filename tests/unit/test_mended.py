@@ -23,9 +23,9 @@ def test_a_worker_that_cannot_read_a_transcript_does_not_quote_it(ended: Any) ->
     transcripts = StoredTranscripts(MemoryStore(), StoreKeys())
 
     with pytest.raises(BadInput) as caught:
-        transcripts.read(ended(text="\x00\x01hunter2\x02" * 500))
+        transcripts.read(ended(text="hunter2\x00\x01\x02" * 500))
 
-    assert "hunter2" not in str(caught.value)
+    assert "hunter" not in str(caught.value)
 
 
 def test_of_a_turn_that_is_too_long_the_beginning_is_kept() -> None:
