@@ -1,81 +1,91 @@
 """RQ's books, kept for jobs that run beside each other in one process.
 
-RQ's own worker writes them a job at a time, in some ten round trips. Here the same entries are written for a handful of
-jobs at once when they begin, and in one transaction for each when it ends. Nothing is left out that a dashboard shows.
+RQ's own worker writes them a job at a time, in some ten round trips. Here one script writes the same entries for
+all the jobs that begin, go on or end at a time. Nothing is left out that a dashboard shows.
 """
 
-from collections.abc import Sequence
-from datetime import timedelta
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from typing import Any
+from uuid import uuid4
 
-from rq.executions import Execution
-from rq.job import Job
+import redis
+from rq.defaults import DEFAULT_RESULT_TTL, RQ_KEY_PREFIX
 from rq.queue import Queue
 from rq.registry import StartedJobRegistry
-from rq.timeouts import BaseDeathPenalty
-from rq.utils import now
-from rq.worker import BaseWorker, WorkerStatus
+from rq.serializers import JSONSerializer
+from rq.utils import now, utcformat
+from rq.worker import BaseWorker
+
+from nous.jobs.rq.scripts import script
+
+_OVERDUE = 90
+"""Seconds without a heartbeat until RQ takes a job for abandoned, as RQ's own worker sets it."""
 
 
-class NoPenalty(BaseDeathPenalty):
-    """No alarm: SIGALRM reaches the main thread only. A handler's deadline is kept by its lease instead."""
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A job that this process has begun. *data* is the call it asks for, as RQ saved it."""
 
-    def setup_death_penalty(self) -> None: ...
-
-    def cancel_death_penalty(self) -> None: ...
-
-
-class BookKeeper(BaseWorker):
-    """The part of an RQ worker that says which jobs it has begun, and what became of each."""
-
-    death_penalty_class = NoPenalty
-    log_result_lifespan = False
-
-    def begin(self, taken: Sequence[tuple[Job, Queue]]) -> list[Execution]:
-        """Say that these jobs, which stand in the intermediate lists of their queues, have begun."""
-        with self.connection.pipeline() as pipe:
-            executions: list[Execution] = []
-            for job, queue in taken:
-                ttl = self.get_heartbeat_ttl(job)
-                execution = Execution.create(job, ttl, pipeline=pipe, worker_name=self.name)
-                job.prepare_for_execution(self.name, pipeline=pipe)
-                pipe.persist(job.key)
-                pipe.lrem(queue.intermediate_queue_key, 1, job.id)
-                executions.append(execution)
-            self.set_state(WorkerStatus.BUSY, pipeline=pipe)
-            pipe.execute()
-        self.executions.update({execution.id: execution for execution in executions})
-        return executions
-
-    def prepare_job_execution(self, job: Job, remove_from_intermediate_queue: bool = False) -> None:  # noqa: FBT001, FBT002 (RQ's signature)
-        """Nothing: `begin` has said it."""
-
-    def handle_execution_ended(self, job: Job, queue: Queue, heartbeat_ttl: int) -> None:
-        """Note the time. RQ also renews the job's heartbeat here, for callbacks and webhooks; ours have none."""
-        del queue, heartbeat_ttl
-        job.ended_at = now()
-
-    def handle_job_success(
-        self, job: Job, queue: Queue, started_job_registry: StartedJobRegistry, execution: Execution
-    ) -> None:
-        """Close the books of a job that returned. RQ also watches for dependents and repeats; ours have none."""
-        del queue, started_job_registry
-        ttl = job.get_result_ttl(self.default_result_ttl)
-        with self.connection.pipeline() as pipe:
-            self.increment_successful_job_count(pipeline=pipe)
-            self.increment_total_working_time(_worked(job), pipe)
-            # What RQ's own worker calls; no public name says it.
-            job._handle_success(  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-                ttl,
-                pipeline=pipe,
-                worker_name=self.name,
-                execution_id=execution.id,
-                execution_started_at=execution.created_at,
-                execution_ended_at=job.ended_at,
-            )
-            job.cleanup(ttl, pipeline=pipe, remove_from_queue=False)
-            self.cleanup_execution(job, pipeline=pipe, execution=execution)
-            pipe.execute()
+    id: str
+    execution: str
+    queue: Queue
+    began: datetime
+    data: bytes
 
 
-def _worked(job: Job) -> timedelta:
-    return job.ended_at - job.started_at if job.ended_at and job.started_at else timedelta()
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A job that has come to its end, when, and what it said."""
+
+    job: Begun
+    ended: datetime
+    said: str
+
+
+class Books:
+    """Says to RQ which jobs a worker runs, and what became of them. Threads may share it."""
+
+    def __init__(self, worker: BaseWorker, client: redis.Redis) -> None:
+        self._name = worker.name
+        self._keys = (worker.key, worker.executions_key)
+        self._begin, self._beat, self._finish = (script(name, client) for name in ("begin", "beat", "finish"))
+
+    def begin(self, queue: Queue, *, most: int) -> list[Begun]:
+        """Take up to *most* jobs from *queue*, the oldest first, and say that they have begun."""
+        at = now()
+        found: Any = self._begin(
+            keys=(queue.key, StartedJobRegistry(queue=queue).key, self._keys[1]),
+            args=(
+                *(RQ_KEY_PREFIX, self._name, utcformat(at), at.timestamp(), _OVERDUE),
+                *(uuid4().hex for _ in range(most)),
+            ),
+        )
+        return [Begun(id.decode(), execution.decode(), queue, at, data) for id, execution, data in found]  # noqa: A001
+
+    def beat(self, running: Iterable[Begun]) -> None:
+        """Say that these jobs still run."""
+        at = now()
+        names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
+        self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))
+
+    def finish(self, returned: Sequence[Returned]) -> None:
+        """Close the books of jobs that returned."""
+        took = sum((each.ended - each.job.began).total_seconds() for each in returned)
+        self._finish(
+            keys=self._keys,
+            args=(
+                *(RQ_KEY_PREFIX, self._name, took, DEFAULT_RESULT_TTL),
+                *chain.from_iterable(map(_spelled, returned)),
+            ),
+        )
+
+
+def _spelled(each: Returned) -> tuple[str | float | bytes, ...]:
+    job = each.job
+    began, ended = job.began.timestamp(), each.ended.timestamp()
+    value = b64encode(JSONSerializer.dumps(each.said))
+    return job.id, job.execution, job.queue.name, began, ended, utcformat(each.ended), value

@@ -1,14 +1,19 @@
 """The RQ job that nous runs: named functions only, and nothing else that a queue could smuggle in."""
 
+import zlib
+from contextlib import suppress
 from typing import Any
 
 from rq.job import Job
+from rq.serializers import JSONSerializer
 
 from nous.errors import Fatal
 from nous.jobs.base import Runner
 
 FUNCTION = "nous.job.perform"
 """The one function a job may name. Its arguments say which attempt to make; they hold no content."""
+
+Words = tuple[str, str, str, int]
 
 
 class ForeignJob(Fatal):
@@ -32,8 +37,7 @@ class AllowListedJob(Job):
         return restored
 
     def _execute(self) -> Any:
-        if self.func_name != FUNCTION:
-            raise ForeignJob(f"the job names the function {str(self.func_name)[:80]!r}; only {FUNCTION} is run")
+        _refuse_unless_ours(self.func_name)
         if self.runner is not None:
             return self.runner(*self.args, **self.kwargs)
         return super()._execute()
@@ -43,3 +47,30 @@ class AllowListedJob(Job):
         self._failure_callback_name = None
         self._stopped_callback_name = None
         self.webhooks = []
+
+
+def words_for(worker: str, lane: str, entry: str, attempt: int) -> bytes:
+    """The call of `nous.job.perform` with these words, as RQ saves one in a job's field `data`."""
+    return zlib.compress(JSONSerializer.dumps((FUNCTION, None, (worker, lane, entry, attempt), {})))
+
+
+def words_in(data: bytes) -> Words:
+    """The words that the call saved in *data* hands to `nous.job.perform`.
+
+    Raises:
+        ForeignJob: it calls something else, or cannot be read.
+    """
+    with suppress(zlib.error):  # RQ takes what is not compressed as it is
+        data = zlib.decompress(data)
+    try:
+        function, _, arguments, _ = JSONSerializer.loads(data)
+        _refuse_unless_ours(function)
+        worker, lane, entry, attempt = arguments
+    except (ValueError, TypeError):
+        raise ForeignJob("what the job calls cannot be read") from None
+    return worker, lane, entry, attempt
+
+
+def _refuse_unless_ours(function: Any) -> None:
+    if function != FUNCTION:
+        raise ForeignJob(f"the job names the function {str(function)[:80]!r}; only {FUNCTION} is run")

@@ -6,37 +6,50 @@ dashboards see queues, workers and running jobs as they know them, but runs the 
 
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import redis
 import structlog
+from rq.exceptions import NoSuchJobError
 from rq.executions import Execution
-from rq.job import Job
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
-from rq.worker import WorkerStatus
+from rq.timeouts import BaseDeathPenalty
+from rq.utils import now
+from rq.worker import BaseWorker, WorkerStatus
 
 from nous.jobs.base import Runner
-from nous.jobs.rq.books import BookKeeper
-from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.books import Begun, Books, Returned
+from nous.jobs.rq.gather import Gather
+from nous.jobs.rq.job import AllowListedJob, words_in
 
 _LISTEN = 1
 """Seconds to block on an empty queue, and so the longest time until a stop, or work in the second queue, is seen."""
 _HANDFUL = 16
-"""Jobs that are taken at once: enough to share the round trips, and little to be submitted again if this dies."""
+"""Jobs that are taken at once: enough to share a round trip, and little to be submitted again if this dies."""
 _BEAT = 15.0
 _RECONNECT = 1.0
 _OUTAGES = (redis.ConnectionError, redis.TimeoutError)
 
 log = structlog.get_logger(__name__)
 
-Taken = tuple[Job, Queue]
+
+class NoPenalty(BaseDeathPenalty):
+    """No alarm: SIGALRM reaches the main thread only. A handler's deadline is kept by its lease instead."""
+
+    def setup_death_penalty(self) -> None: ...
+
+    def cancel_death_penalty(self) -> None: ...
 
 
-class PoolWorker(BookKeeper):
+class PoolWorker(BaseWorker):
     """Runs the jobs of its queues, those of the first before those of the second, up to *concurrency* at a time."""
+
+    death_penalty_class = NoPenalty
 
     def __init__(
         self, queues: Sequence[Queue], *, name: str, connection: redis.Redis, runner: Runner, concurrency: int
@@ -44,9 +57,12 @@ class PoolWorker(BookKeeper):
         super().__init__(
             list(queues), name=name, connection=connection, job_class=AllowListedJob, serializer=JSONSerializer
         )
+        self._books = Books(self, connection)
+        self._finish = Gather(self._close_books)
         self._runner = runner
         self._concurrency = concurrency
-        self._running: dict[Future[None], tuple[Job, Execution]] = {}
+        self._running: dict[Future[None], Begun] = {}
+        self._has_room = threading.Event()
         self._stopping = threading.Event()
         self._beat_at = 0.0
 
@@ -54,6 +70,7 @@ class PoolWorker(BookKeeper):
         """Take no more jobs, and let `run` return when those in flight have ended."""
         self._stop_requested = True
         self._stopping.set()
+        self._has_room.set()
 
     def run(self) -> None:
         """Take and run jobs until `stop`; then wait for those in flight."""
@@ -61,15 +78,16 @@ class PoolWorker(BookKeeper):
         try:
             with ThreadPoolExecutor(self._concurrency, thread_name_prefix=self.name) as threads:
                 while not self._stopping.is_set():
-                    self._survive(threads)
-                self._drain()
+                    self._survive(partial(self._step, threads))
+                while self._running:
+                    self._survive(self._drain)
         finally:
             self.teardown()
 
-    def _survive(self, threads: ThreadPoolExecutor) -> None:
+    def _survive(self, step: Callable[[], None]) -> None:
         """Take a step; whatever goes wrong with the server, or with what somebody put into a queue, is not the end."""
         try:
-            self._step(threads)
+            step()
         except _OUTAGES as error:
             log.warning("Redis did not answer; trying again", rq_worker=self.name, error=str(error))
             self._stopping.wait(_RECONNECT)
@@ -80,45 +98,65 @@ class PoolWorker(BookKeeper):
     def _step(self, threads: ThreadPoolExecutor) -> None:
         """Start some jobs, or find after a moment that there are none, or no threads for them."""
         self._beat()
-        free = self._concurrency - len(self._running)
-        if free <= 0:
-            wait(list(self._running), timeout=_LISTEN, return_when=FIRST_COMPLETED)
-        elif taken := self._take(min(free, _HANDFUL)):
-            for (job, queue), execution in zip(taken, self.begin(taken), strict=True):
-                future = threads.submit(self._perform, job, queue, execution)
-                self._running[future] = (job, execution)
-                future.add_done_callback(self._running.pop)
-        elif not self._running and self.get_state() != WorkerStatus.IDLE:
-            self.set_state(WorkerStatus.IDLE)
+        self._has_room.clear()
+        room = self._concurrency - len(self._running)
+        if room <= 0:
+            self._has_room.wait(_LISTEN)
+        elif begun := self._begin(min(room, _HANDFUL)):
+            if self.get_state() != WorkerStatus.BUSY:
+                self.set_state(WorkerStatus.BUSY)
+            for job in begun:
+                future = threads.submit(self._perform, job)
+                self._running[future] = job
+                future.add_done_callback(self._ended)
+        else:
+            self._idle()
 
-    def _take(self, most: int) -> list[Taken]:
+    def _begin(self, most: int) -> list[Begun]:
         """Up to *most* jobs of the first queue that has any."""
-        for queue in self.queues:
-            if ids := self._pop(queue, most):
-                return self._fetched(ids, queue)
-        first = self.queues[0]
-        job_id: Any = self.connection.blmove(first.key, first.intermediate_queue_key, _LISTEN)
-        return self._fetched([job_id], first) if job_id else []
+        return next(filter(None, (self._books.begin(queue, most=most) for queue in self.queues)), [])
 
-    def _pop(self, queue: Queue, most: int) -> list[bytes]:
-        """Move ids to the intermediate list, where RQ's housekeeping finds them if this process dies right now."""
-        with self.connection.pipeline(transaction=False) as pipe:
-            for _ in range(most):
-                pipe.lmove(queue.key, queue.intermediate_queue_key)
-            return [job_id for job_id in pipe.execute() if job_id]
+    def _idle(self) -> None:
+        """Wait until the first queue may have something."""
+        if not self._running and self.get_state() != WorkerStatus.IDLE:
+            self.set_state(WorkerStatus.IDLE)
+        key = self.queues[0].key
+        # From the head of the queue to its head: this waits, and moves nothing.
+        self.connection.blmove(key, key, _LISTEN, "LEFT", "LEFT")
 
-    def _fetched(self, ids: Sequence[bytes], queue: Queue) -> list[Taken]:
-        """The jobs of these ids; one whose hash is gone (expired, or deleted by hand) is passed over, as RQ does."""
-        jobs = AllowListedJob.fetch_many([each.decode() for each in ids], self.connection, JSONSerializer)
-        return [(job, queue) for job in jobs if job]
+    def _ended(self, future: Future[None]) -> None:
+        job = self._running.pop(future)
+        self._has_room.set()
+        if error := future.exception():
+            log.error("RQ's books could not be written", jobs=[job.id], exc_info=error)
 
-    def _perform(self, job: Any, queue: Queue, execution: Execution) -> None:
-        job.runner = self._runner
+    def _perform(self, job: Begun) -> None:
         try:
-            self.perform_job(job, queue, execution)
+            said = self._runner(*words_in(job.data))
+        except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
+            self._fail(job, error)
+        else:
+            self._finish(Returned(job, now(), said))
+
+    def _close_books(self, returned: Sequence[Returned]) -> None:
+        try:
+            self._books.finish(returned)
         except _OUTAGES as error:
-            # The attempt is over and its delivery is safe in the stream; only RQ's own books are behind.
-            log.warning("RQ's books could not be written", job=job.id, error=str(error))
+            # The attempts are over and their deliveries are safe in the stream; only RQ's own books are behind.
+            log.warning("RQ's books could not be written", jobs=[each.job.id for each in returned], error=str(error))
+
+    def _fail(self, begun: Begun, error: BaseException) -> None:
+        """File the job as failed, with its traceback: rare, and so left to RQ."""
+        try:
+            job: Any = AllowListedJob.fetch(begun.id, self.connection, JSONSerializer)
+            job.started_at, job.ended_at = begun.began, now()
+            execution = Execution(begun.execution, begun.id, self.connection, self.name)
+            execution.created_at = begun.began
+            text = "".join(traceback.format_exception(error))
+            self.handle_exception(job, type(error), error, error.__traceback__)
+            self.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)
+        except (*_OUTAGES, NoSuchJobError) as trouble:
+            log.warning("RQ's books could not be written", jobs=[begun.id], error=str(trouble))
 
     def _beat(self) -> None:
         """Tell RQ now and then that this worker and its jobs live, and let it keep house."""
@@ -129,10 +167,8 @@ class PoolWorker(BookKeeper):
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
         self.heartbeat()
-        for job, execution in list(self._running.values()):
-            self.maintain_heartbeats(job, execution)
+        self._books.beat(list(self._running.values()))
 
     def _drain(self) -> None:
-        while self._running:
-            wait(list(self._running), timeout=_LISTEN)
-            self._beat()
+        wait(list(self._running), timeout=_LISTEN)
+        self._beat()

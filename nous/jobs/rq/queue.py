@@ -1,17 +1,19 @@
 """Attempts as RQ jobs. Everything that touches RQ's queues is in this package."""
 
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import redis
 from rq.job import JobStatus
 from rq.queue import Queue
-from rq.scripts import UNIQUE_ENQUEUE_SCRIPT
 from rq.serializers import JSONSerializer
 from rq.utils import now
 
 from nous.bus.redis_errors import translated
 from nous.jobs.base import Line, Order
-from nous.jobs.rq.job import FUNCTION, AllowListedJob
+from nous.jobs.rq.job import FUNCTION, AllowListedJob, words_for
+from nous.jobs.rq.scripts import script
 
 
 def queue_named(name: str, client: redis.Redis) -> Queue:
@@ -24,42 +26,51 @@ class RqJobs:
 
     def __init__(self, client: redis.Redis, *, deadline: float, result_ttl: int, failure_ttl: int) -> None:
         self._client: Any = client  # narrowed where its answers enter
+        self._submit: Any = script("submit", client)
         self._timeout = max(int(deadline), 1)
         self._result_ttl = result_ttl
         self._failure_ttl = failure_ttl
 
     def submit(self, *orders: Order) -> int:
-        if not orders:
-            return 0
-        with translated(), self._client.pipeline(transaction=False) as pipe:
-            for order in orders:
-                self._enqueue(order, pipe)
-            return sum(pipe.execute()[1::2])
+        """RQ itself can refuse to queue a job twice only one job at a time; this does as it does, for many."""
+        by_queue: dict[str, list[Order]] = {}
+        for order in orders:
+            by_queue.setdefault(order.queue, []).append(order)
+        with translated():
+            return sum(self._submit_to(name, some) for name, some in by_queue.items())
 
-    def _enqueue(self, order: Order, pipe: Any) -> None:
-        """Say to *pipe* what `Queue.enqueue_call(unique=True)` says; RQ itself can be unique only one job at a time."""
-        queue = queue_named(order.queue, self._client)
+    def _submit_to(self, name: str, orders: Sequence[Order]) -> int:
+        queue = queue_named(name, self._client)
+        shared = list(chain.from_iterable(self._shared_fields(queue)))
+        of_each = chain.from_iterable((order.id, _call(order), order.description) for order in orders)
+        keys = (queue.redis_queues_keys, queue.key)
+        return int(self._submit(keys=keys, args=(AllowListedJob.key_for(""), len(shared), *shared, *of_each)))
+
+    def _shared_fields(self, queue: Queue) -> Iterable[tuple[str, Any]]:
+        """What RQ would save of any of our jobs that is queued now."""
         job = queue.create_job(
             FUNCTION,
-            args=(order.worker, order.ticket.lane.value, order.ticket.entry, order.attempt),
-            job_id=order.id,
             timeout=self._timeout,
             result_ttl=self._result_ttl,
             failure_ttl=self._failure_ttl,
-            description=order.description,
             status=JobStatus.QUEUED,
         )
         job.origin, job.enqueued_at = queue.name, now()
-        pipe.sadd(queue.redis_queues_keys, queue.key)
-        # One script checks, saves and pushes: the attempt is never queued twice, nor saved and not queued.
-        fields = [part for pair in job.to_dict().items() for part in pair]
-        pipe.eval(UNIQUE_ENQUEUE_SCRIPT, 2, job.key, queue.key, job.id, "R", -1, *fields)
+        return ((name, value) for name, value in job.to_dict().items() if name not in {"data", "description"})
 
     def backlog(self, worker: str, line: Line) -> int:
         with translated():
-            return int(self._client.llen(queue_named(line.queue(worker), self._client).key))
+            return int(self._client.llen(_key(line.queue(worker))))
 
     def is_waiting(self, order: Order) -> bool:
         # The list itself is asked: a job that was taken by a worker which then died still calls itself queued.
         with translated():
-            return self._client.lpos(queue_named(order.queue, self._client).key, order.id) is not None
+            return self._client.lpos(_key(order.queue), order.id) is not None
+
+
+def _key(queue: str) -> str:
+    return Queue.redis_queue_namespace_prefix + queue
+
+
+def _call(order: Order) -> bytes:
+    return words_for(order.worker, order.ticket.lane.value, order.ticket.entry, order.attempt)
