@@ -34,9 +34,9 @@ class UnknownEvent(BadInput):
 def encode(event: Event) -> bytes:
     """Write *event* as the wire knows it."""
     data = {
-        field.name: value
-        for field in fields(event)
-        if field.name not in _ENVELOPE and (value := getattr(event, field.name)) is not None
+        name: value
+        for name in _names(type(event))
+        if name not in _ENVELOPE and (value := getattr(event, name)) is not None
     }
     message = {
         "specversion": "1.0",
@@ -80,11 +80,16 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 def _aware(event: Event) -> Event:
     """*event* with its times in UTC where their writer named no zone; naive ones cannot be compared with others."""
     naive = {
-        field.name: value.replace(tzinfo=UTC)
-        for field in fields(event)
-        if isinstance(value := getattr(event, field.name), datetime) and value.tzinfo is None
+        name: value.replace(tzinfo=UTC)
+        for name in _names(type(event))
+        if isinstance(value := getattr(event, name), datetime) and value.tzinfo is None
     }
     return replace(event, **naive) if naive else event
+
+
+@cache
+def _names(kind: type[Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _json_object(raw: bytes | str) -> dict[str, Any]:

@@ -121,6 +121,13 @@ class Bus(Protocol):
         """Read a delivery again; None when it is not pending any more."""
         ...
 
+    def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
+        """Take up an attempt that was offered: note that it runs, and read its event. *lease* is in seconds.
+
+        None when there is nothing to begin: the delivery is over, or it is at another attempt, or this one has begun.
+        """
+        ...
+
     def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
         """Replace *before* by *after* and give it *lease* seconds, if the delivery is pending and still at *before*."""
         ...

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from nous.bus.base import Committed, Delivery, Duplicate, Grave, Lane, Receipt, Refused, Subscription, Ticket, Verdict
@@ -97,6 +97,15 @@ class MemoryBus:
         with self._changed:
             pending = self._groups[ticket.subscription.group].pending.get(ticket.name)
             return self._read(ticket, pending.progress) if pending else None
+
+    def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
+        with self._changed:
+            delivery = self.open(ticket)
+            if delivery is None or not delivery.progress.offers(attempt):
+                return None
+            begun = delivery.progress.begun()
+            self.amend(ticket, before=delivery.progress, after=begun, lease=lease)
+            return replace(delivery, progress=begun)
 
     def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
         with self._changed:

@@ -49,6 +49,10 @@ class Progress:
     def in_words(self) -> str:
         return f"attempt {self.attempt} is {self.state}" + (f" ({self.reason})" if self.reason else "")
 
+    def offers(self, attempt: int) -> bool:
+        """Whether that attempt was offered and nobody has begun it."""
+        return self.state is State.OFFERED and self.attempt == attempt
+
     def begun(self) -> "Progress":
         return replace(self, state=State.RUNNING)
 

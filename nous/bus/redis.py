@@ -5,6 +5,7 @@ in `nous.bus.keys`, the scripts in `nous/bus/scripts`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -94,16 +95,19 @@ class RedisBus:
             self._client.xread(read_up_to, count=1, block=max(int(seconds * 1000), 1))
 
     def open(self, ticket: Ticket) -> Delivery | None:
-        group = ticket.subscription.group
-        keys = (self._stream(ticket), self._keys.progress(group))
-        found: list[Any] = self._run("open", keys, (group, ticket.entry, ticket.name))
-        if not found:
+        _, delivery = self._open(ticket, "", "", 0)
+        return delivery
+
+    def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
+        # Nearly every attempt stands as it was first offered: then one script opens it and notes that it runs.
+        likely = Progress(attempt=attempt)
+        has_begun, delivery = self._open(ticket, likely.encode(), likely.begun().encode(), lease)
+        if delivery is None or not delivery.progress.offers(attempt):
             return None
-        progress, *fields = found
-        if not fields:
-            self.bury(ticket, progress=None, reason=_LOST)
-            return None
-        return self._read(ticket, _field(fields[0]), Progress.decode(progress))
+        begun = delivery.progress.begun()
+        if has_begun or self.amend(ticket, before=delivery.progress, after=begun, lease=lease):
+            return replace(delivery, progress=begun)
+        return None
 
     def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
         group = ticket.subscription.group
@@ -170,6 +174,19 @@ class RedisBus:
                 ),
             )
         )
+
+    def _open(self, ticket: Ticket, *swap: bytes | str | float) -> tuple[bool, Delivery | None]:
+        """Read a delivery as it stands, then *swap* its progress: which one, for which, with what lease; and did it?"""
+        group = ticket.subscription.group
+        keys = (self._stream(ticket), self._keys.leases(group), self._keys.progress(group))
+        found: list[Any] = self._run("open", keys, (group, ticket.entry, ticket.name, *swap))
+        if not found:
+            return False, None
+        swapped, progress, *fields = found
+        if not fields:
+            self.bury(ticket, progress=None, reason=_LOST)
+            return False, None
+        return bool(swapped), self._read(ticket, _field(fields[0]), Progress.decode(progress))
 
     def _publish(self, event: Event, lane: Lane) -> Receipt:
         keys = (self._keys.stream(event.type, lane), self._keys.marker(event.id))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import structlog
 
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
-from nous.bus.progress import Patience, Progress, State
+from nous.bus.progress import Patience, Progress
 from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
 from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
@@ -38,20 +38,18 @@ class Attempts:
             NotFound: this process does not know the worker.
         """
         ticket = self._ticket(worker, lane, entry)
-        delivery = self._bus.open(ticket)
+        delivery = self._bus.begin(ticket, attempt=attempt, lease=self._patience.lease)
         if delivery is None:
-            return "nothing to do: it is already committed"
-        progress = delivery.progress
-        if progress.attempt != attempt or progress.state is not State.OFFERED:
-            return f"nothing to do: attempt {progress.attempt} is {progress.state}"
-        begun = progress.begun()
-        if not self._bus.amend(ticket, before=progress, after=begun, lease=self._patience.lease):
-            return "nothing to do: somebody else has begun"
+            return f"nothing to do: {self._why_not(ticket)}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
             worker=worker, event_id=str(event.id), session_id=event.session_id, attempt=attempt
         ):
-            return self._run(Delivery(ticket, event, begun))
+            return self._run(delivery)
+
+    def _why_not(self, ticket: Ticket) -> str:
+        delivery = self._bus.open(ticket)
+        return delivery.progress.in_words if delivery else "it is already committed"
 
     def blame(self, worker: str, lane: str, entry: str, attempt: int) -> None:
         """Note that the process of a quarantined attempt died although nothing else ran in it.

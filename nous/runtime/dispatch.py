@@ -7,8 +7,9 @@ from nous.jobs.base import Jobs, Line, Order
 class Dispatcher:
     """Offers events to one worker's queues, and keeps the backlog in the stream.
 
-    At most *ahead* jobs wait in a queue. If this process dies between taking an entry and queueing its job, the entry's
-    lease ends and the sweeper queues it. *lease* is in seconds.
+    At most *ahead* jobs wait in a queue; it is filled up when a quarter of it is free, since many at once cost less. If
+    this process dies between taking an entry and queueing its job, the entry's lease ends and the sweeper queues it.
+    *lease* is in seconds.
     """
 
     def __init__(self, subscription: Subscription, *, bus: Bus, jobs: Jobs, ahead: int, lease: float) -> None:
@@ -29,7 +30,7 @@ class Dispatcher:
 
     def _dispatch(self, lane: Lane) -> int | None:
         room = self._ahead - self._jobs.backlog(self._subscription.group, Line.of(lane))
-        if room <= 0:
+        if room < max(self._ahead // 4, 1):
             return None
         deliveries = self._bus.receive(self._subscription, lane=lane, limit=room, lease=self._lease)
         self._jobs.submit(

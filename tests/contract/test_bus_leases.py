@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from nous.bus.base import Subscription
+import pytest
+
+from nous.bus.base import Delivery, Subscription
 from nous.bus.progress import Progress, State
 from nous.effects import Effects
 from nous.events import SessionEnded
@@ -63,3 +65,33 @@ def test_nothing_amends_what_was_committed(world: Any, ended: Any) -> None:
 
     assert not world.bus.amend(delivery.ticket, before=Progress(), after=Progress().begun(), lease=LEASE)
     assert world.account.in_flight == 0
+
+
+@pytest.mark.parametrize("reason", ["", "the model was busy"], ids=["first attempt", "after an error"])
+def test_an_attempt_that_was_offered_begins_once_and_holds_its_lease(world: Any, ended: Any, reason: str) -> None:
+    event = ended()
+    world.publish(event)
+    [received] = world.receive()
+    offered = Progress(errors=bool(reason), reason=reason)
+    world.bus.amend(received.ticket, before=received.progress, after=offered, lease=0)
+
+    begun = [world.bus.begin(received.ticket, attempt=1, lease=LEASE) for _ in range(2)]
+
+    assert begun == [Delivery(received.ticket, event, offered.begun()), None]
+    world.clock.now += LEASE / 2
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+    world.clock.now += LEASE
+    assert world.bus.overdue(SUMMARIZER, limit=10) == [(received.ticket, offered.begun())]
+
+
+def test_an_attempt_whose_turn_is_over_does_not_begin(world: Any, ended: Any) -> None:
+    world.publish(ended("s1"), ended("s2"))
+    waiting, committed = world.receive()
+    world.bus.amend(waiting.ticket, before=waiting.progress, after=waiting.progress.failed("oops"), lease=LEASE)
+    world.bus.commit(committed, Effects())
+
+    assert world.bus.begin(waiting.ticket, attempt=1, lease=LEASE) is None
+    assert world.bus.begin(committed.ticket, attempt=1, lease=LEASE) is None
+    reopened = world.bus.open(waiting.ticket)
+    assert reopened is not None
+    assert reopened.progress.state is State.WAITING
