@@ -176,7 +176,10 @@ class RedisBus:
         )
 
     def _open(self, ticket: Ticket, *swap: bytes | str | float) -> tuple[bool, Delivery | None]:
-        """Read a delivery as it stands, then *swap* its progress: which one, for which, with what lease; and did it?"""
+        """Read a delivery as it stands, and *swap* its progress: which one, for which, with what lease.
+
+        Returns whether it was swapped as well.
+        """
         group = ticket.subscription.group
         keys = (self._stream(ticket), self._keys.leases(group), self._keys.progress(group))
         found: list[Any] = self._run("open", keys, (group, ticket.entry, ticket.name, *swap))
