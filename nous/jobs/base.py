@@ -24,6 +24,11 @@ class Line(StrEnum):
         return worker if self is Line.LIVE else f"{worker}-{self}"
 
 
+def job_id(worker: str, event_id: UUID, attempt: int) -> str:
+    """The name of an attempt's job: the same attempt has the same, however often it is submitted."""
+    return f"{worker}--{event_id}--{attempt}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """One attempt at one delivery. It names the event and holds nothing of it."""
@@ -40,8 +45,7 @@ class Order:
 
     @property
     def id(self) -> str:
-        """The same attempt has the same id, however often it is submitted."""
-        return f"{self.worker}--{self.event_id}--{self.attempt}"
+        return job_id(self.worker, self.event_id, self.attempt)
 
     @property
     def queue(self) -> str:

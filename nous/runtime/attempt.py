@@ -7,6 +7,7 @@ import structlog
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
 from nous.bus.progress import Patience, Progress
 from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
+from nous.jobs.base import job_id
 from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
 from nous.runtime.leases import LeaseKeeper
@@ -43,7 +44,11 @@ class Attempts:
             return f"nothing to do: {self._why_not(ticket)}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
-            worker=worker, event_id=str(event.id), session_id=event.session_id, attempt=attempt
+            worker=worker,
+            event_id=str(event.id),
+            session_id=event.session_id,
+            attempt=attempt,
+            job_id=job_id(worker, event.id, attempt),
         ):
             return self._run(delivery)
 

@@ -1,15 +1,21 @@
 """Running a handler on a delivery, and committing what it returns, once."""
 
 import random
+import time
 from datetime import timedelta
 
+import structlog
+
 from nous.bus.base import Bus, Delivery, Refused, Verdict
+from nous.effects import Effects
 from nous.errors import Deferred
 from nous.kit import Kit, Worker
 
 _REFUSALS = 50
 """How often a commit may be refused before the delivery is put off; each refusal means that somebody else got on."""
 _PUT_OFF = 2.0
+
+log = structlog.get_logger(__name__)
 
 
 def execute(worker: Worker, delivery: Delivery, *, kit: Kit, bus: Bus) -> Verdict:
@@ -22,13 +28,22 @@ def execute(worker: Worker, delivery: Delivery, *, kit: Kit, bus: Bus) -> Verdic
         Deferred: it was refused too often in a row.
         NousError: whatever the handler raises.
     """
+    began = time.monotonic()
     handler = worker.build(kit)
     reason = ""
     for _ in range(_REFUSALS):
         effects = handler(delivery.event)
         verdict = bus.commit(delivery, effects)
         if not isinstance(verdict, Refused):
+            _say(effects, round(time.monotonic() - began, 3))
             return verdict
         reason = verdict.reason
     wait = timedelta(seconds=_PUT_OFF * (1 + random.random()))  # noqa: S311 (spreading load is no secret)
     raise Deferred(f"refused {_REFUSALS} times in a row, last because {reason}", until=kit.clock() + wait)
+
+
+def _say(effects: Effects, seconds: float) -> None:
+    if effects.skipped:
+        log.info("skipped", reason=effects.skipped, seconds=seconds)
+    else:
+        log.info("done", events=len(effects.events), seconds=seconds)

@@ -1,7 +1,6 @@
 """What nous relies on in RQ: its key names, that a submission can be repeated, and that foreign jobs are refused."""
 
 from collections.abc import Callable
-from threading import Thread
 from typing import Any
 from uuid import UUID
 
@@ -15,9 +14,7 @@ from rq.worker import SimpleWorker
 from nous.bus.base import Lane, Subscription, Ticket
 from nous.events import SessionEnded
 from nous.jobs.base import Line, Order
-from nous.jobs.rq.census import queues_of, workers_seen
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
-from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 ORDER = Order(
@@ -131,70 +128,6 @@ def test_a_callback_that_somebody_put_into_a_job_is_not_called(jobs: RqJobs, red
     assert job.success_callback is None
 
 
-def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
-    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any
-) -> None:
-    begun: list[str] = []
-    go_on: list[bool] = []
-
-    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
-        begun.append(f"{worker} {lane} {entry} {attempt}")
-        wait_until(lambda: go_on, "the test to go on")
-        return "done"
-
-    orders = [_order(number) for number in range(8)]
-    for order in orders:
-        jobs.submit(order)
-    pool = _pool(redis_client, runner, concurrency=8)
-    thread = Thread(target=pool.run)
-    thread.start()
-    try:
-        wait_until(lambda: len(begun) == 8, "eight jobs to begin")
-        [seen] = workers_seen(redis_client)
-        [live, *_] = queues_of("toy", redis_client)
-        assert (seen.name, seen.state) == ("pool", "busy")
-        assert (live.queued, live.started) == (0, 8)
-    finally:
-        go_on.append(True)
-        pool.stop()
-        thread.join()
-
-    assert [fetched(redis_client, order).get_status() for order in orders] == [JobStatus.FINISHED] * 8
-    assert redis_client.llen("rq:queue:toy:intermediate") == 0
-    assert workers_seen(redis_client) == []
-
-
-def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new(
-    jobs: RqJobs, redis_client: redis.Redis
-) -> None:
-    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
-        pool.stop()
-        return f"{worker} {lane} {entry} {attempt}"
-
-    pool = _pool(redis_client, runner, concurrency=1)
-    jobs.submit(_order(1))
-    jobs.submit(_order(2))
-
-    pool.run()
-
-    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FINISHED
-    assert jobs.is_waiting(_order(2))
-
-
-def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJobs, redis_client: redis.Redis) -> None:
-    def runner(*_: Any) -> str:
-        pool.stop()
-        raise ValueError("oops")
-
-    pool = _pool(redis_client, runner, concurrency=1)
-    jobs.submit(ORDER)
-
-    pool.run()
-
-    assert fetched(redis_client).get_status() == JobStatus.FAILED
-    assert jobs.backlog("toy", Line.LIVE) == 0
-
-
 def test_losing_every_key_of_rq_makes_room_for_a_new_submission(jobs: RqJobs, redis_client: redis.Redis) -> None:
     jobs.submit(ORDER)
     redis_client.delete(*redis_client.scan_iter("rq:*"))
@@ -212,10 +145,4 @@ def _order(number: int) -> Order:
         session_id=f"s{number}",
         attempt=1,
         line=Line.LIVE,
-    )
-
-
-def _pool(client: redis.Redis, runner: Any, *, concurrency: int) -> PoolWorker:
-    return PoolWorker(
-        [queue_named("toy", client)], name="pool", connection=client, runner=runner, concurrency=concurrency
     )

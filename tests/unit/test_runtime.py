@@ -4,12 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
 
 from nous.bus.base import Lane, Subscription
 from nous.bus.ledger import Account
 from nous.effects import Effects
 from nous.events import Event, SessionEnded
 from nous.jobs.base import Line
+from nous.jobs.memory import MemoryJobs
+from nous.runtime.dispatch import Dispatcher
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
@@ -22,6 +26,29 @@ def test_an_event_becomes_a_job_and_the_job_commits_it(runtime: Any, ended: Any)
 
     assert runtime.run() == ["done"]
     assert runtime.account == Account(received=1, done=1)
+
+
+@pytest.mark.parametrize(
+    ("effects", "line"),
+    [(Effects(), {"event": "done", "events": 0}), (Effects(skipped="empty"), {"event": "skipped", "reason": "empty"})],
+)
+def test_what_came_of_an_attempt_is_logged_with_every_id(
+    runtime: Any, ended: Any, effects: Effects, line: dict[str, Any]
+) -> None:
+    event = ended()
+    runtime.bus.publish(event)
+    runtime.dispatcher.dispatch()
+
+    def behave(_: Event) -> Effects:
+        return effects
+
+    runtime.toy.behave = behave
+
+    with capture_logs(processors=[merge_contextvars]) as lines:
+        runtime.run()
+
+    ids = {"worker": "toy", "event_id": str(event.id), "session_id": "s1", "job_id": f"toy--{event.id}--1"}
+    assert [said.items() >= (ids | line).items() for said in lines] == [True]
 
 
 def test_a_job_names_the_event_and_holds_nothing_of_it(runtime: Any, ended: Any) -> None:
@@ -43,6 +70,22 @@ def test_the_backlog_stays_in_the_stream(runtime: Any, ended: Any) -> None:
 
     assert runtime.jobs.backlog("toy", Line.LIVE) == 4
     assert runtime.account.in_flight == 4
+
+
+@pytest.mark.parametrize(("backlog", "taken"), [(0, 8), (6, 2), (7, None), (8, None), (9, None)])
+def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
+    runtime: Any, ended: Any, backlog: int, taken: int | None
+) -> None:
+    class Standing(MemoryJobs):
+        def backlog(self, worker: str, line: Line) -> int:
+            return backlog if (worker, line) == ("toy", Line.LIVE) else 0
+
+    runtime.bus.publish(*(ended(f"s{i}") for i in range(20)))
+
+    queued = Dispatcher(TOY, bus=runtime.bus, jobs=Standing(), ahead=8, lease=LEASE).dispatch()
+
+    assert queued == taken
+    assert runtime.account.in_flight == (taken or 0)
 
 
 def test_bulk_work_has_a_queue_of_its_own(runtime: Any, ended: Any) -> None:

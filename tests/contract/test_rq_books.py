@@ -1,0 +1,250 @@
+"""The books that the pool keeps are those that RQ's own worker keeps: the same keys, fields and lives."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from math import inf
+from typing import Any
+from uuid import UUID
+
+import pytest
+import redis
+from rq.job import Job
+from rq.queue import Queue
+from rq.registry import StartedJobRegistry
+from rq.serializers import JSONSerializer
+from rq.worker import BaseWorker, SimpleWorker
+
+from nous.bus.base import Lane, Subscription, Ticket
+from nous.events import SessionEnded
+from nous.jobs.base import Line, Order
+from nous.jobs.rq.books import Books, Returned
+from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.queue import RqJobs, queue_named
+
+Keys = dict[str, Any]
+Runner = Callable[..., str]
+LIFE = 60
+_OF_A_RUN = re.compile(r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|1\d{9}(\.\d+)?(-\d+)?")
+"""What differs from run to run: ids of executions and times."""
+
+
+def order_of(number: int, line: Line = Line.LIVE) -> Order:
+    ticket = Ticket(Subscription("toy", SessionEnded), Lane(line.value), f"{number}-1")
+    return Order(ticket=ticket, event_id=UUID(int=number), session_id=f"s{number}", attempt=1, line=line)
+
+
+@pytest.fixture
+def order() -> Order:
+    return order_of(7)
+
+
+@pytest.fixture
+def jobs(redis_client: redis.Redis) -> RqJobs:
+    return RqJobs(redis_client, deadline=600, result_ttl=LIFE, failure_ttl=LIFE)
+
+
+def by_rq(client: redis.Redis, runner: Runner) -> None:
+    class Bound(AllowListedJob):
+        pass
+
+    class Beating(SimpleWorker):
+        """Expects to be heard of as RQ's forking worker does, which beats while its job runs, as the pool does."""
+
+        def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
+            return BaseWorker.get_heartbeat_ttl(self, job, working_time)
+
+    Bound.runner = staticmethod(runner)
+    queue = Queue("toy", connection=client, serializer=JSONSerializer, job_class=Bound)
+    Beating([queue], name="worker", connection=client, job_class=Bound, serializer="json").work(burst=True)
+
+
+def by_the_pool(client: redis.Redis, runner: Runner) -> None:
+    def run_and_stop(worker: str, lane: str, entry: str, attempt: int) -> str:
+        try:
+            return runner(worker, lane, entry, attempt)
+        finally:
+            pool.stop()
+
+    pool = PoolWorker(
+        [queue_named("toy", client)], name="worker", connection=client, runner=run_and_stop, concurrency=1
+    )
+    pool.run()
+
+
+def books_of(client: Any) -> Keys:
+    """Every key of RQ's but the worker's own: what it holds, and about how long it lives. Stars for what varies."""
+    keys = sorted(key for key in client.scan_iter("rq:*") if not key.startswith(b"rq:worker:"))
+    return {_OF_A_RUN.sub("*", key.decode()): (_content(client, key), _life(client.ttl(key))) for key in keys}
+
+
+def _content(client: Any, key: bytes) -> Any:
+    match client.type(key):
+        case b"hash":
+            return _starred(client.hgetall(key))
+        case b"zset":
+            return _starred(client.zrange(key, 0, -1, withscores=True))
+        case b"stream":
+            return _starred([fields for _, fields in client.xrange(key)])
+        case b"set":
+            return _starred(client.smembers(key))
+        case b"list":
+            return _starred(client.lrange(key, 0, -1))
+        case _:
+            return _starred(client.get(key))
+
+
+def _starred(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name.decode(): _starred(each) for name, each in value.items()}
+        case list() | tuple() | set():
+            return [_starred(each) for each in value]
+        case bytes():
+            return _OF_A_RUN.sub("*", value.decode("utf-8", "replace"))
+        case _:
+            return _OF_A_RUN.sub("*", str(value))
+
+
+def _life(ttl: int) -> int:
+    """Seconds, but for the few that a test takes."""
+    return -(-ttl // 10) * 10
+
+
+def filed(jobs: RqJobs, client: redis.Redis, order: Order, run: Any, *, error: str = "") -> tuple[Keys, Keys]:
+    """RQ's books while a job runs, and when it has ended."""
+    client.flushall()
+    jobs.submit(order)
+    during: Keys = {}
+
+    def runner(*_: Any) -> str:
+        during.update(books_of(client))
+        if error:
+            raise ValueError(error)
+        return "done"
+
+    run(client, runner)
+    return during, books_of(client)
+
+
+def test_a_job_that_runs_and_returns_is_filed_as_rq_files_it(
+    jobs: RqJobs, redis_client: redis.Redis, order: Order
+) -> None:
+    ours, theirs = (filed(jobs, redis_client, order, run) for run in (by_the_pool, by_rq))
+
+    assert ours == theirs
+    during, after = ours
+    assert during[f"rq:job:{order.id}"][0]["status"] == "started"
+    assert after[f"rq:job:{order.id}"][0]["status"] == "finished"
+    assert "rq:finished:toy" in after
+
+
+def test_a_job_that_fails_is_filed_as_rq_files_it(jobs: RqJobs, redis_client: redis.Redis, order: Order) -> None:
+    (_, ours), (_, theirs) = (filed(jobs, redis_client, order, run, error="oops") for run in (by_the_pool, by_rq))
+
+    for books in (ours, theirs):  # the traceback names the worker's own lines
+        [[result], _] = books[f"rq:results:{order.id}"]
+        assert result.pop("exc_string")
+    assert ours == theirs
+    assert ours[f"rq:job:{order.id}"][0]["status"] == "failed"
+
+
+def test_what_a_job_returned_is_read_by_rq(jobs: RqJobs, redis_client: redis.Redis, order: Order) -> None:
+    filed(jobs, redis_client, order, by_the_pool)
+
+    job = fetched(redis_client, order)
+    result = job.latest_result()
+
+    assert result is not None
+    assert (result.type, result.return_value, result.worker_name) == (result.Type.SUCCESSFUL, "done", "worker")
+    assert job.started_at is not None
+    assert job.ended_at is not None
+    assert job.started_at <= job.ended_at
+
+
+def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    jobs.submit(*map(order_of, range(5)))
+    books, queue = books_for(redis_client)
+    begun = books.begin(queue, most=3)
+
+    assert [job.id for job in begun] == [order_of(number).id for number in range(3)]
+    assert redis_client.scard("rq:worker:worker:executions") == 3
+
+    began = begun[0].began
+    books.finish([Returned(job, began + timedelta(seconds=2), "done") for job in begun])
+
+    assert redis_client.scard("rq:worker:worker:executions") == 0
+    assert redis_client.hmget("rq:worker:worker", "successful_job_count", "total_working_time") == [b"3", b"6"]
+    assert [fetched(redis_client, order_of(number)).get_status() for number in (0, 3)] == ["finished", "queued"]
+
+
+def test_a_beat_keeps_a_running_job_from_being_taken_for_abandoned(
+    jobs: RqJobs, redis_client: redis.Redis, order: Order
+) -> None:
+    jobs.submit(order)
+    books, queue = books_for(redis_client)
+    [begun] = books.begin(queue, most=1)
+    for key in (f"rq:execution:{begun.id}:{begun.execution}", f"rq:executions:{begun.id}"):
+        redis_client.expire(key, 5)
+    redis_client.zadd("rq:wip:toy", {f"{begun.id}:{begun.execution}": 1})
+
+    books.beat([begun])
+
+    assert StartedJobRegistry(queue=queue).get_expired_job_ids() == []
+    assert [execution.id for execution in fetched(redis_client, order).get_executions()] == [begun.execution]
+    assert redis_client.ttl(f"rq:execution:{begun.id}:{begun.execution}") > 60
+
+
+@pytest.mark.parametrize("say", ["beat", "finish"])
+def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
+    jobs: RqJobs, redis_client: redis.Redis, order: Order, say: str
+) -> None:
+    jobs.submit(order)
+    books, queue = books_for(redis_client)
+    [begun] = books.begin(queue, most=1)
+    fetched(redis_client, order).delete()
+
+    if say == "beat":
+        books.beat([begun])
+    else:
+        books.finish([Returned(begun, begun.began, "done")])
+
+    assert list(redis_client.scan_iter(f"rq:*{order.id}*")) == []
+    assert redis_client.zcard("rq:wip:toy") == 0
+
+
+def test_a_job_whose_hash_is_gone_is_passed_over(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    jobs.submit(order_of(1), order_of(2))
+    redis_client.delete(AllowListedJob.key_for(order_of(1).id))
+    books, queue = books_for(redis_client)
+
+    assert [job.id for job in books.begin(queue, most=2)] == [order_of(2).id]
+    assert redis_client.llen(queue.key) == 0
+
+
+@pytest.mark.parametrize("life", [0, -1])
+def test_a_result_is_kept_as_long_as_its_job_says(
+    jobs: RqJobs, redis_client: redis.Redis, order: Order, life: int
+) -> None:
+    jobs.submit(order)
+    redis_client.hset(AllowListedJob.key_for(order.id), "result_ttl", life)
+    books, queue = books_for(redis_client)
+
+    books.finish([Returned(job, job.began, "done") for job in books.begin(queue, most=1)])
+
+    assert redis_client.exists(AllowListedJob.key_for(order.id)) == (life != 0)
+    assert redis_client.ttl(AllowListedJob.key_for(order.id)) == (-2 if life == 0 else -1)
+    assert redis_client.zscore("rq:finished:toy", order.id) == (None if life == 0 else inf)
+
+
+def books_for(client: redis.Redis) -> tuple[Books, Queue]:
+    """The books of a worker that has not begun to work, and its queue."""
+    queue = queue_named("toy", client)
+    return Books(BaseWorker([queue], name="worker", connection=client), client), queue
+
+
+def fetched(client: redis.Redis, order: Order) -> Job:
+    return AllowListedJob.fetch(order.id, connection=client, serializer=JSONSerializer)

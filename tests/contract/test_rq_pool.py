@@ -1,0 +1,181 @@
+"""What the pool promises: many jobs at once, none lost, none run that is not ours, and an end that waits for all."""
+
+from threading import Thread
+from typing import Any
+from uuid import UUID
+
+import pytest
+import redis
+from rq.job import Job, JobStatus
+from rq.serializers import JSONSerializer
+
+from nous.bus.base import Lane, Subscription, Ticket
+from nous.events import SessionEnded
+from nous.jobs.base import Line, Order
+from nous.jobs.rq.census import queues_of, workers_seen
+from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.queue import RqJobs, queue_named
+
+
+@pytest.fixture
+def jobs(redis_client: redis.Redis) -> RqJobs:
+    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
+
+
+def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
+    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any
+) -> None:
+    begun: list[str] = []
+    go_on: list[bool] = []
+
+    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
+        begun.append(f"{worker} {lane} {entry} {attempt}")
+        wait_until(lambda: go_on, "the test to go on")
+        return "done"
+
+    orders = [_order(number) for number in range(8)]
+    for order in orders:
+        jobs.submit(order)
+    pool = _pool(redis_client, runner, concurrency=8)
+    thread = Thread(target=pool.run)
+    thread.start()
+    try:
+        wait_until(lambda: len(begun) == 8, "eight jobs to begin")
+        [seen] = workers_seen(redis_client)
+        [live, *_] = queues_of("toy", redis_client)
+        assert (seen.name, seen.state) == ("pool", "busy")
+        assert (live.queued, live.started) == (0, 8)
+    finally:
+        go_on.append(True)
+        pool.stop()
+        thread.join()
+
+    assert [fetched(redis_client, order).get_status() for order in orders] == [JobStatus.FINISHED] * 8
+    assert redis_client.llen("rq:queue:toy:intermediate") == 0
+    assert workers_seen(redis_client) == []
+
+
+def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
+        pool.stop()
+        return f"{worker} {lane} {entry} {attempt}"
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(_order(1))
+    jobs.submit(_order(2))
+
+    pool.run()
+
+    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FINISHED
+    assert jobs.is_waiting(_order(2))
+
+
+def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    def runner(*_: Any) -> str:
+        pool.stop()
+        raise ValueError("oops")
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(_order(1))
+
+    pool.run()
+
+    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FAILED
+    assert jobs.backlog("toy", Line.LIVE) == 0
+
+
+@pytest.mark.parametrize("function", ["os.system", "subprocess.check_output", "nous.job._world"])
+def test_a_job_that_names_a_foreign_function_is_refused_and_the_pool_goes_on(
+    jobs: RqJobs, redis_client: redis.Redis, function: str
+) -> None:
+    foreign = queue_named("toy", redis_client).enqueue(function, "touch here")
+    jobs.submit(_order(1))
+
+    _run_until_called(redis_client)
+
+    assert foreign.get_status() == JobStatus.FAILED
+    result = foreign.latest_result()
+    assert result is not None
+    assert "only nous.job.perform is run" in str(result.exc_string)
+    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FINISHED
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80\x05N.", b"[]", b"7", b'["nous.job.perform", null, [1], {}]'])
+def test_a_job_whose_call_cannot_be_read_is_filed_as_failed_and_the_pool_goes_on(
+    jobs: RqJobs, redis_client: redis.Redis, data: bytes
+) -> None:
+    jobs.submit(_order(1), _order(2))
+    redis_client.hset(AllowListedJob.key_for(_order(1).id), "data", data)
+
+    _run_until_called(redis_client)
+
+    assert redis_client.hget(AllowListedJob.key_for(_order(1).id), "status") == b"failed"
+    assert fetched(redis_client, _order(2)).get_status() == JobStatus.FINISHED
+
+
+def test_a_handler_that_tries_to_exit_is_filed_as_failed(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    def runner(*_: Any) -> str:
+        pool.stop()
+        raise SystemExit(3)
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(_order(1))
+
+    pool.run()
+
+    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FAILED
+
+
+def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    ran: list[str] = []
+
+    def runner(_worker: str, lane: str, entry: str, _attempt: int) -> str:
+        ran.append(f"{lane} {entry}")
+        if len(ran) == 4:
+            pool.stop()
+        return "done"
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(_order(1, Line.BULK), _order(2, Line.BULK), _order(3), _order(4))
+
+    pool.run()
+
+    assert ran == ["live 3-1", "live 4-1", "bulk 1-1", "bulk 2-1"]
+
+
+def fetched(client: redis.Redis, order: Order) -> Job:
+    return AllowListedJob.fetch(order.id, connection=client, serializer=JSONSerializer)
+
+
+def _run_until_called(client: redis.Redis) -> None:
+    """Run a pool until the first of our own attempts has been made."""
+
+    def runner(*_: Any) -> str:
+        pool.stop()
+        return "done"
+
+    pool = _pool(client, runner, concurrency=1)
+    pool.run()
+
+
+def _order(number: int, line: Line = Line.LIVE) -> Order:
+    return Order(
+        ticket=Ticket(Subscription("toy", SessionEnded), Lane(line.value), f"{number}-1"),
+        event_id=UUID(int=100 + number),
+        session_id=f"s{number}",
+        attempt=1,
+        line=line,
+    )
+
+
+def _pool(client: redis.Redis, runner: Any, *, concurrency: int) -> PoolWorker:
+    return PoolWorker(
+        [queue_named(line.queue("toy"), client) for line in (Line.LIVE, Line.BULK)],
+        name="pool",
+        connection=client,
+        runner=runner,
+        concurrency=concurrency,
+    )
