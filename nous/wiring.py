@@ -208,10 +208,13 @@ def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) ->
 
 
 def pool(world: World, name: str) -> PoolWorker:
+    settings = world.settings.worker
     return PoolWorker(
         [queue_named(line.queue(name), world.rq_client) for line in (Line.LIVE, Line.BULK)],
         name=f"{name}-{socket.gethostname()}-{os.getpid()}",
         connection=world.rq_client,
         runner=world.attempts,
-        concurrency=world.settings.worker.concurrency,
+        concurrency=settings.concurrency,
+        # A handler may commit until the lease that was renewed at its deadline has ended.
+        give_up_after=settings.deadline + settings.lease,
     )

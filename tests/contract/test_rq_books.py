@@ -68,7 +68,12 @@ def by_the_pool(client: redis.Redis, runner: Runner) -> None:
             pool.stop()
 
     pool = PoolWorker(
-        [queue_named("toy", client)], name="worker", connection=client, runner=run_and_stop, concurrency=1
+        [queue_named("toy", client)],
+        name="worker",
+        connection=client,
+        runner=run_and_stop,
+        concurrency=1,
+        give_up_after=600,
     )
     pool.run()
 

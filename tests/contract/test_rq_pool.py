@@ -1,6 +1,6 @@
 """What the pool promises: many jobs at once, none lost, none run that is not ours, and an end that waits for all."""
 
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from uuid import UUID
 
@@ -129,6 +129,33 @@ def test_a_handler_that_tries_to_exit_is_filed_as_failed(jobs: RqJobs, redis_cli
     assert fetched(redis_client, _order(1)).get_status() == JobStatus.FAILED
 
 
+def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    for_ever = Event()
+
+    def runner(_worker: str, _lane: str, entry: str, _attempt: int) -> str:
+        if entry == "1-1":
+            for_ever.wait()
+        else:
+            pool.stop()
+        return "done"
+
+    pool = _pool(redis_client, runner, concurrency=1, give_up_after=0.1)
+    jobs.submit(_order(1), _order(2))
+
+    try:
+        pool.run()
+    finally:
+        for_ever.set()
+
+    hung, neighbour = (fetched(redis_client, _order(number)) for number in (1, 2))
+    assert (hung.get_status(), neighbour.get_status()) == (JobStatus.FAILED, JobStatus.FINISHED)
+    result = hung.latest_result()
+    assert result is not None
+    assert "not done after 0:00:00.1" in str(result.exc_string)
+
+
 def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis) -> None:
     ran: list[str] = []
 
@@ -171,11 +198,12 @@ def _order(number: int, line: Line = Line.LIVE) -> Order:
     )
 
 
-def _pool(client: redis.Redis, runner: Any, *, concurrency: int) -> PoolWorker:
+def _pool(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after: float = 600) -> PoolWorker:
     return PoolWorker(
         [queue_named(line.queue("toy"), client) for line in (Line.LIVE, Line.BULK)],
         name="pool",
         connection=client,
         runner=runner,
         concurrency=concurrency,
+        give_up_after=give_up_after,
     )

@@ -210,7 +210,7 @@ def test_a_worker_with_many_jobs_in_flight_is_shown_with_one_and_the_number_of_t
         return f"{worker} {lane} {entry} {attempt} {gate.wait(60)}"
 
     queues = [queue_named(QUEUE, redis)]
-    pool = PoolWorker(queues, name="pool", connection=redis, runner=hold, concurrency=IN_FLIGHT)
+    pool = PoolWorker(queues, name="pool", connection=redis, runner=hold, concurrency=IN_FLIGHT, give_up_after=600)
     thread = threading.Thread(target=pool.run)
     thread.start()
     try:

@@ -81,6 +81,28 @@ def test_an_event_that_kills_its_process_is_buried_and_its_neighbours_live(
     assert "alone" in letter.reason
 
 
+def test_events_whose_handlers_hang_are_buried_and_their_neighbours_live(
+    world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
+) -> None:
+    (directory / "deadline").write_text("1")
+    hung = [ended(f"hung-{number}") for number in range(5)]  # one more than run at a time
+    neighbours = [ended(f"neighbour-{number}") for number in range(8)]
+    world.bus.publish(*hung, *neighbours)
+    process = fleet.start()
+
+    def settled() -> bool:
+        account = world.ledger.account(TOY)
+        return account.received == 13 and account.in_flight == 0
+
+    wait_until(lambda: world.ledger.account(TOY).done == 8, "the neighbours to be done", seconds=60)
+    wait_until(settled, "what hangs to be buried", seconds=120)
+    process.terminate()
+
+    assert world.ledger.account(TOY) == Account(received=13, done=8, dead=5)
+    assert {letter.session_id for letter in world.dead.letters()} == {event.session_id for event in hung}
+    assert process.wait(timeout=30) == 0
+
+
 def test_an_idle_replacement_takes_over_the_work_of_a_killed_fleet_without_new_traffic(
     world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
 ) -> None:

@@ -1,6 +1,8 @@
 """A program for tests: a fleet with a toy worker that does what the session's id says. Run as a process of its own.
 
-python toy_fleet.py DIRECTORY fleet|quarantine [toy]
+python toy_fleet.py DIRECTORY fleet|quarantine
+
+A handler may take 600 seconds, or as many as the file DIRECTORY/deadline says.
 """
 
 import os
@@ -27,6 +29,8 @@ def handler(_: Kit) -> Callable[[Event], Effects]:
     def handle(event: Event) -> Effects:
         if event.session_id.startswith("poison"):
             os.kill(os.getpid(), signal.SIGKILL)
+        if event.session_id.startswith("hung"):
+            threading.Event().wait()
         if event.session_id.startswith("endless") and not (directory / "enough").exists():
             threading.Event().wait()
         return Effects()
@@ -38,7 +42,9 @@ def main(mode: str) -> None:
     settings = Settings(
         data_dir=directory,
         embedder="hashed",
-        worker=WorkerSettings(lease=LEASE, sweep_interval=SWEEP, concurrency=4),
+        worker=WorkerSettings(
+            lease=LEASE, sweep_interval=SWEEP, concurrency=4, deadline=_deadline(), max_attempts=2, backoff_base=0.1
+        ),
     )
     log.configure("error", "json")
     world = build(settings, also=[Worker("toy", SessionEnded, handler)])
@@ -57,6 +63,11 @@ def main(mode: str) -> None:
     crew.start()
     crew.wait()
     quarantines.stop()
+
+
+def _deadline() -> float:
+    told = directory / "deadline"
+    return float(told.read_text()) if told.exists() else 600
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from rq.worker import BaseWorker, WorkerStatus
 from nous.jobs.base import Runner
 from nous.jobs.rq.books import Begun, Books, Returned
 from nous.jobs.rq.gather import Gather
+from nous.jobs.rq.hands import Hands
 from nous.jobs.rq.job import AllowListedJob, words_in
 
 _LISTEN = 1
@@ -39,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 
 class NoPenalty(BaseDeathPenalty):
-    """No alarm: SIGALRM reaches the main thread only. A handler's deadline is kept by its lease instead."""
+    """No alarm: SIGALRM reaches the main thread only. The pool gives up on what hangs instead."""
 
     def setup_death_penalty(self) -> None: ...
 
@@ -47,12 +48,23 @@ class NoPenalty(BaseDeathPenalty):
 
 
 class PoolWorker(BaseWorker):
-    """Runs the jobs of its queues, those of the first before those of the second, up to *concurrency* at a time."""
+    """Runs the jobs of its queues, those of the first before those of the second, up to *concurrency* at a time.
+
+    A thread cannot be ended from outside. A job that is not done after *give_up_after* seconds is filed as failed, its
+    thread is left to itself and another takes its place: a handler that hangs does not make the pool smaller.
+    """
 
     death_penalty_class = NoPenalty
 
     def __init__(
-        self, queues: Sequence[Queue], *, name: str, connection: redis.Redis, runner: Runner, concurrency: int
+        self,
+        queues: Sequence[Queue],
+        *,
+        name: str,
+        connection: redis.Redis,
+        runner: Runner,
+        concurrency: int,
+        give_up_after: float,
     ) -> None:
         super().__init__(
             list(queues), name=name, connection=connection, job_class=AllowListedJob, serializer=JSONSerializer
@@ -61,7 +73,9 @@ class PoolWorker(BaseWorker):
         self._finish = Gather(self._close_books)
         self._runner = runner
         self._concurrency = concurrency
-        self._running: dict[Future[None], Begun] = {}
+        self._give_up_after = timedelta(seconds=give_up_after)
+        self._hands = Hands(name)
+        self._running: dict[str, Begun] = {}
         self._has_room = threading.Event()
         self._stopping = threading.Event()
         self._beat_at = 0.0
@@ -76,12 +90,12 @@ class PoolWorker(BaseWorker):
         """Take and run jobs until `stop`; then wait for those in flight."""
         self.bootstrap(logging_level=None)
         try:
-            with ThreadPoolExecutor(self._concurrency, thread_name_prefix=self.name) as threads:
-                while not self._stopping.is_set():
-                    self._survive(partial(self._step, threads))
-                while self._running:
-                    self._survive(self._drain)
+            while not self._stopping.is_set():
+                self._survive(self._step)
+            while self._running:
+                self._survive(self._drain)
         finally:
+            self._hands.dismiss()
             self.teardown()
 
     def _survive(self, step: Callable[[], None]) -> None:
@@ -95,9 +109,10 @@ class PoolWorker(BaseWorker):
             log.exception("the pool stumbled over what it took from a queue", rq_worker=self.name)
             self._stopping.wait(_RECONNECT)
 
-    def _step(self, threads: ThreadPoolExecutor) -> None:
-        """Start some jobs, or find after a moment that there are none, or no threads for them."""
+    def _step(self) -> None:
+        """Start some jobs, or find after a moment that there are none, or no room for them."""
         self._beat()
+        self._give_up_overdue()
         self._has_room.clear()
         room = self._concurrency - len(self._running)
         if room <= 0:
@@ -106,9 +121,8 @@ class PoolWorker(BaseWorker):
             if self.get_state() != WorkerStatus.BUSY:
                 self.set_state(WorkerStatus.BUSY)
             for job in begun:
-                future = threads.submit(self._perform, job)
-                self._running[future] = job
-                future.add_done_callback(self._ended)
+                self._running[job.execution] = job
+                self._hands.give(partial(self._perform, job))
         else:
             self._idle()
 
@@ -124,19 +138,34 @@ class PoolWorker(BaseWorker):
         # From the head of the queue to its head: this waits, and moves nothing.
         self.connection.blmove(key, key, _LISTEN, "LEFT", "LEFT")
 
-    def _ended(self, future: Future[None]) -> None:
-        job = self._running.pop(future)
-        self._has_room.set()
-        if error := future.exception():
-            log.error("RQ's books could not be written", jobs=[job.id], exc_info=error)
-
     def _perform(self, job: Begun) -> None:
+        try:
+            self._run(job)
+        except Exception:  # the outermost call of a thread
+            log.exception("RQ's books could not be written", jobs=[job.id])
+        finally:
+            self._running.pop(job.execution, None)
+            self._has_room.set()
+
+    def _run(self, job: Begun) -> None:
+        """Do what the job asks for, and file what came of it unless it was given up meanwhile."""
         try:
             said = self._runner(*words_in(job.data))
         except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
-            self._fail(job, error)
+            if job.execution in self._running:
+                self._fail(job, error)
         else:
-            self._finish(Returned(job, now(), said))
+            if job.execution in self._running:
+                self._finish(Returned(job, now(), said))
+
+    def _give_up_overdue(self) -> None:
+        """Make room where a handler hangs. Its event is another attempt's by now."""
+        for job in list(self._running.values()):  # the oldest first
+            if now() - job.began < self._give_up_after:
+                break
+            if self._running.pop(job.execution, None):
+                log.error("a handler hangs; its thread is given up", rq_worker=self.name, job_id=job.id)
+                self._fail(job, TimeoutError(f"not done after {self._give_up_after}"))
 
     def _close_books(self, returned: Sequence[Returned]) -> None:
         try:
@@ -170,5 +199,8 @@ class PoolWorker(BaseWorker):
         self._books.beat(list(self._running.values()))
 
     def _drain(self) -> None:
-        wait(list(self._running), timeout=_LISTEN)
+        self._has_room.clear()
+        if self._running:
+            self._has_room.wait(_LISTEN)
         self._beat()
+        self._give_up_overdue()

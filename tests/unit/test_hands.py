@@ -1,0 +1,47 @@
+"""The threads of a pool."""
+
+import threading
+from functools import partial
+from typing import Any
+
+from nous.jobs.rq.hands import Hands
+
+
+def test_a_free_thread_is_used_again_before_another_is_made(wait_until: Any) -> None:
+    hands, used = Hands("toy"), list[str]()
+
+    def is_done(number: int) -> bool:
+        return len(used) == number
+
+    for number in range(1, 21):
+        hands.give(lambda: used.append(threading.current_thread().name))
+        wait_until(partial(is_done, number), "the task to be done")
+    hands.dismiss()
+
+    assert len(set(used)) <= 2  # a thread may have done its task and not yet be free
+
+
+def test_tasks_that_wait_run_beside_each_other() -> None:
+    hands, everybody = Hands("toy"), threading.Barrier(51)
+
+    for _ in range(50):
+        hands.give(partial(everybody.wait, timeout=30))
+
+    everybody.wait(timeout=30)
+    hands.dismiss()
+
+
+def test_who_is_dismissed_finishes_what_was_given_and_ends(wait_until: Any) -> None:
+    hands, go_on, done = Hands("toy"), threading.Event(), list[int]()
+
+    def task(number: int) -> None:
+        go_on.wait(30)
+        done.append(number)
+
+    for number in range(3):
+        hands.give(partial(task, number))
+    hands.dismiss()
+    go_on.set()
+
+    wait_until(lambda: not [each for each in threading.enumerate() if each.name.startswith("toy-")], "threads to end")
+    assert sorted(done) == [0, 1, 2]
