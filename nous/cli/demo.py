@@ -1,5 +1,8 @@
 """`nous demo`: bundled real sessions become episodes and facts, before your eyes."""
 
+import shlex
+import shutil
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -43,8 +46,17 @@ def demo(ctx: click.Context, directory: Path | None) -> None:
     finally:
         embedded.stop(home)
     click.echo(f"\nThe data stays in {home}. To look again, and to stop the server that looking starts:")
-    click.echo(f"  export NOUS_DATA_DIR={home}; nous facts --scope demo; nous down")
+    for command in ("facts --scope demo", "down"):
+        click.echo(f"  NOUS_DATA_DIR={shlex.quote(str(home))} {_program()} {command}")
     ctx.exit(FAILED if failed else 0)
+
+
+def _program() -> str:
+    """What to type to run this program again."""
+    called = Path(sys.argv[0])
+    if shutil.which("nous"):
+        return "nous"
+    return shlex.quote(str(called)) if called.name == "nous" else f"{shlex.quote(sys.executable)} -m nous"
 
 
 def _run(world: World) -> bool:

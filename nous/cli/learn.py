@@ -1,9 +1,10 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 from uuid import uuid4, uuid5
 
 import click
@@ -47,12 +48,12 @@ class Line:
 
 
 @click.command()
-@click.argument("source", type=click.File("rb"), default="-", metavar="[FILE]")
+@click.argument("source", default="-", metavar="[FILE]")
 @click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
 @click.option("--session", help="Who says so. The same facts said again by the same session add nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 @click.pass_context
-def learn(ctx: click.Context, source: BinaryIO, *, scope: str, session: str | None, as_json: bool) -> None:
+def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, as_json: bool) -> None:
     """Learn candidate facts from FILE or standard input, and print a verdict for each.
 
     A line is a JSON text, or an object with `text` and, if known, category, subject, confidence, turns and event_date.
@@ -60,17 +61,25 @@ def learn(ctx: click.Context, source: BinaryIO, *, scope: str, session: str | No
     cannot be used is reported, and the others are learned all the same.
     """
     app: App = ctx.obj
-    teacher = _Teacher(build(app.settings), Scope.parse(scope), session or f"cli-{uuid4().hex[:8]}")
     has_complaints = False
-    for lines in _batches(_lines(source), _AT_ONCE):
-        for line in lines:
-            if line.complaint:
-                has_complaints = True
-                click.echo(f"nous: line {line.number}: {line.complaint}", err=True)
-        candidates = [line.candidate for line in lines if line.candidate]
-        for finding in teacher.teach(candidates):
-            click.echo(orjson.dumps(_as_object(finding), default=str) if as_json else _in_words(finding))
+    with _opened(source) as stream:
+        teacher = _Teacher(build(app.settings), Scope.parse(scope), session or f"cli-{uuid4().hex[:8]}")
+        for lines in _batches(_lines(stream), _AT_ONCE):
+            for line in lines:
+                if line.complaint:
+                    has_complaints = True
+                    click.echo(f"nous: line {line.number}: {line.complaint}", err=True)
+            candidates = [line.candidate for line in lines if line.candidate]
+            for finding in teacher.teach(candidates):
+                click.echo(orjson.dumps(_as_object(finding), default=str) if as_json else _in_words(finding))
     ctx.exit(BAD_INPUT if has_complaints else 0)
+
+
+def _opened(source: str) -> AbstractContextManager[BinaryIO]:
+    try:
+        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
+    except OSError as error:
+        raise BadInput(f"{source} could not be read: {error.strerror}") from error
 
 
 class _Teacher:

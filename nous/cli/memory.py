@@ -30,7 +30,10 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def episodes(app: App, *, scope: str, limit: int, as_json: bool) -> None:
     """List what sessions have left behind: outcome, lessons, and which transcript each was made from."""
-    found = build(app.settings).kit.episodes.recent(Scope.parse(scope), limit)
+    found = build(app.settings).kit.episodes.recent(Scope.parse(scope), limit + 1)
+    if len(found) > limit:
+        found = found[:limit]
+        click.echo(f"nous: there are more than these {limit}; --limit shows more", err=True)
     if as_json:
         print_json([asdict(episode) for episode in found])
     else:
@@ -94,6 +97,8 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     summary = episode.summary
     yield f"{summary.title}  [{summary.outcome}]"
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {episode.tier} summary"
+    if episode.dataref:
+        yield f"  from {episode.dataref.removeprefix('file://')}"
     yield f"  because {summary.outcome_rationale}"
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.open_threads)
@@ -117,7 +122,7 @@ def _as_object(known: KnownFact) -> dict[str, Any]:
         **asdict(known.fact),
         "current": known.is_current,
         "times_confirmed": known.times_confirmed,
-        "sources": [asdict(source) for source in known.sources],
+        "sources": [asdict(source) for source in dict.fromkeys(known.sources)],
         "said_as": known.said_as,
         "superseded": asdict(known.superseded) if known.superseded else None,
         "links": [asdict(link) for link in known.links],

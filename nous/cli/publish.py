@@ -15,7 +15,7 @@ from nous.errors import NousError
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
 from nous.runtime.publish import About
-from nous.runtime.track import Step
+from nous.runtime.track import Step, all_at_rest
 from nous.scope import Scope
 from nous.wiring import build
 
@@ -29,7 +29,7 @@ from nous.wiring import build
 @click.option("--upload", is_flag=True, help="Send what the files say along, for workers on other hosts.")
 @click.option("--bulk", is_flag=True, help="Old sessions: they come after those that have just ended.")
 @click.option("--durable", is_flag=True, help="Wait until the server's disk has each event.")
-@click.option("--wait", is_flag=True, help="Wait until every session is dealt with; exit 1 if one of them failed.")
+@click.option("--wait", is_flag=True, help="Wait until each is dealt with; exit 1 if one failed, or was not in time.")
 @click.option("--timeout", default=600.0, show_default=True, help="How long to --wait, in seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -62,10 +62,12 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
         _hand_over(producer_of(world), paths, failures, about=about, upload=upload, durable=durable, lane=lane)
     )
     published = [each for _, each in handed_over]
-    if wait and not workers_seen(world.rq_client):
-        click.echo("nous: no worker runs yet; waiting for `nous up` or `nous worker`", err=True)
+    if published and not workers_seen(world.rq_client):
+        click.echo("nous: no worker runs yet; `nous up` or `nous worker` will deal with them", err=True)
     steps = awaited(world, published, timeout=timeout) if wait else {}
     _print(handed_over, steps, as_json=as_json)
+    if late := sum(not all_at_rest(chain) for chain in steps.values()):
+        click.echo(f"nous: {late} not dealt with after {timeout:g} s; `nous status SESSION` says where it is", err=True)
     ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
 

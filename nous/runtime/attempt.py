@@ -47,6 +47,7 @@ class Attempts:
             worker=worker,
             event_id=str(event.id),
             session_id=event.session_id,
+            scope=str(event.scope),
             attempt=attempt,
             job_id=job_id(worker, event.id, attempt),
         ):

@@ -46,4 +46,4 @@ def _say(effects: Effects, seconds: float) -> None:
     if effects.skipped:
         log.info("skipped", reason=effects.skipped, seconds=seconds)
     else:
-        log.info("done", events=len(effects.events), seconds=seconds)
+        log.info("done", emitted=len(effects.events), seconds=seconds)

@@ -62,7 +62,14 @@ class Sweeper:
         if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=self._patience.lease):
             return False
         reason = after.reason or "its job was lost"
-        log.info("submitted again", event_id=str(delivery.event.id), attempt=after.attempt, reason=reason)
+        event = delivery.event
+        log.info(
+            "submitted again",
+            event_id=str(event.id),
+            session_id=event.session_id,
+            attempt=after.attempt,
+            reason=reason,
+        )
         return self._jobs.submit(self._order(delivery, after)) > 0
 
     def _order(self, delivery: Delivery, progress: Progress) -> Order:

@@ -122,7 +122,8 @@ def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[
 
 def _hint(key: str, known: list[str]) -> str:
     name = key.rpartition(".")[2]
-    near = [other for other in known if other.rpartition(".")[2] == name] or get_close_matches(key, known, n=3)
+    same = [other for other in known if other.rpartition(".")[2] == name]
+    near = same or get_close_matches(key, known, n=3, cutoff=0.8)
     return f"; did you mean {' or '.join(near)}?" if near else "; `nous config` lists them all"
 
 

@@ -35,9 +35,18 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
     header = transcript.header
     yield paint(header.title or header.session_id or transcript.source or "session", "heading")
     prompts = len([turn for turn in transcript.turns if turn.number])
-    facts = [transcript.format, _span(transcript), f"{prompts} turns", f"{len(transcript.entries)} entries"]
+    facts = [
+        transcript.format,
+        _span(transcript),
+        _counted(prompts, "turn", "turns"),
+        _counted(len(transcript.entries), "entry", "entries"),
+    ]
     facts += [fact for fact in (header.model, header.cwd, header.git_branch) if fact]
     yield paint(" · ".join(filter(None, facts)), "faint")
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _span(transcript: Transcript) -> str:

@@ -30,7 +30,7 @@ def test_an_event_becomes_a_job_and_the_job_commits_it(runtime: Any, ended: Any)
 
 @pytest.mark.parametrize(
     ("effects", "line"),
-    [(Effects(), {"event": "done", "events": 0}), (Effects(skipped="empty"), {"event": "skipped", "reason": "empty"})],
+    [(Effects(), {"event": "done", "emitted": 0}), (Effects(skipped="empty"), {"event": "skipped", "reason": "empty"})],
 )
 def test_what_came_of_an_attempt_is_logged_with_every_id(
     runtime: Any, ended: Any, effects: Effects, line: dict[str, Any]

@@ -22,6 +22,7 @@ from rq.timeouts import BaseDeathPenalty
 from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
+from nous.errors import NousError
 from nous.jobs.base import Runner
 from nous.jobs.rq.books import Begun, Books, Returned
 from nous.jobs.rq.gather import Gather
@@ -96,7 +97,7 @@ class PoolWorker(BaseWorker):
                 self._survive(self._drain)
         finally:
             self._hands.dismiss()
-            self.teardown()
+            self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
         """Take a step; whatever goes wrong with the server, or with what somebody put into a queue, is not the end."""
@@ -182,7 +183,8 @@ class PoolWorker(BaseWorker):
             execution = Execution(begun.execution, begun.id, self.connection, self.name)
             execution.created_at = begun.began
             text = "".join(traceback.format_exception(error))
-            self.handle_exception(job, type(error), error, error.__traceback__)
+            if not isinstance(error, NousError):  # what we raise ourselves was logged with all that follows from it
+                self.handle_exception(job, type(error), error, error.__traceback__)
             self.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)
         except (*_OUTAGES, NoSuchJobError) as trouble:
             log.warning("RQ's books could not be written", jobs=[begun.id], error=str(trouble))
