@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
+from secrets import token_hex
 
 import redis
 
@@ -211,7 +212,8 @@ def pool(world: World, name: str) -> PoolWorker:
     settings = world.settings.worker
     return PoolWorker(
         [queue_named(line.queue(name), world.rq_client) for line in (Line.LIVE, Line.BULK)],
-        name=f"{name}-{socket.gethostname()}-{os.getpid()}",
+        # A container that is started again has the same host and pid as the one that died a moment ago.
+        name=f"{name}-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
         connection=world.rq_client,
         runner=world.attempts,
         concurrency=settings.concurrency,

@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from secrets import token_hex
 from types import FrameType
 
 import click
@@ -69,8 +70,10 @@ def _run(world: World, names: Sequence[str], app: App) -> None:
     crew = fleet(world, names, open_quarantine=quarantines.open)
     _stop_on_signals(crew, quarantines)
     crew.start()
-    crew.wait()
+    was_asked = crew.wait()
     quarantines.stop()
+    if not was_asked:
+        raise Unavailable("a part of it has ended by itself: the log says which and why; start it again")
 
 
 def _stop_on_signals(crew: Fleet, quarantines: Quarantines) -> None:
@@ -92,7 +95,7 @@ def _empty_quarantine(world: World, name: str) -> None:
     run_quarantine(
         name,
         client=world.rq_client,
-        name=f"{name}-quarantine-{socket.gethostname()}-{os.getpid()}",
+        name=f"{name}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
         runner=world.attempts,
         blame=world.attempts.blame,
     )

@@ -55,7 +55,7 @@ class Attempts:
 
     def _why_not(self, ticket: Ticket) -> str:
         delivery = self._bus.open(ticket)
-        return delivery.progress.in_words if delivery else "it is already committed"
+        return delivery.progress.in_words if delivery else "it is over"
 
     def blame(self, worker: str, lane: str, entry: str, attempt: int) -> None:
         """Note that the process of a quarantined attempt died although nothing else ran in it.
@@ -90,7 +90,8 @@ class Attempts:
 
     def _settle(self, delivery: Delivery, error: Exception) -> str:
         """Decide what follows from *error*, write it down, and say it."""
-        reason = f"{type(error).__name__}: {error}"
+        # Half a character, as some error texts quote it, can neither be stored nor shown.
+        reason = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
         if not isinstance(error, NousError):
             log.error("a handler raised what it should not", exc_info=error)
         match error:

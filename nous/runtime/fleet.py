@@ -42,16 +42,23 @@ class Fleet:
         """Whether every post still runs."""
         return all(thread.is_alive() for thread in self._threads)
 
-    def wait(self) -> None:
-        """Return when the fleet was asked to stop, or a post has ended by itself, and everything has come to rest."""
+    def wait(self) -> bool:
+        """Return when the fleet was asked to stop, or a post has ended by itself, and everything has come to rest.
+
+        Whether it was asked: if not, something is wrong, and whoever supervises the process should start it again.
+        """
         while not self._stopping.wait(0.5) and self.is_well():
             pass
+        was_asked = self._stopping.is_set()
+        if not was_asked:
+            log.error("stopping: a part has ended by itself", parts=[t.name for t in self._threads if not t.is_alive()])
         for post in self._posts:
             post.stop()
         for thread in self._threads:
             thread.join()
         for each in self._last:
             each.stop()
+        return was_asked
 
 
 class Stoppable(Protocol):

@@ -13,7 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 import redis
-from rq.defaults import DEFAULT_RESULT_TTL, RQ_KEY_PREFIX
+from rq.defaults import DEFAULT_FAILURE_TTL, DEFAULT_RESULT_TTL, RQ_KEY_PREFIX
+from rq.job import Job, JobStatus
 from rq.queue import Queue
 from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
@@ -50,6 +51,7 @@ class Books:
     """Says to RQ which jobs a worker runs, and what became of them. Threads may share it."""
 
     def __init__(self, worker: BaseWorker, client: redis.Redis) -> None:
+        self._client = client
         self._name = worker.name
         self._keys = (worker.key, worker.executions_key)
         self._begin, self._beat, self._finish = (script(name, client) for name in ("begin", "beat", "finish"))
@@ -64,7 +66,11 @@ class Books:
                 *(uuid4().hex for _ in range(most)),
             ),
         )
-        return [Begun(id.decode(), execution.decode(), queue, at, data) for id, execution, data in found]  # noqa: A001
+        # An id that is not UTF-8 is not ours; it must not cost those that were taken with it.
+        return [
+            Begun(job_id.decode(errors="backslashreplace"), execution.decode(), queue, at, data)
+            for job_id, execution, data in found
+        ]
 
     def beat(self, running: Iterable[Begun]) -> None:
         """Say that these jobs still run."""
@@ -72,16 +78,25 @@ class Books:
         names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
         self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))
 
-    def finish(self, returned: Sequence[Returned]) -> None:
-        """Close the books of jobs that returned."""
-        took = sum((each.ended - each.job.began).total_seconds() for each in returned)
-        self._finish(
-            keys=self._keys,
-            args=(
-                *(RQ_KEY_PREFIX, self._name, took, DEFAULT_RESULT_TTL),
-                *chain.from_iterable(map(_spelled, returned)),
-            ),
-        )
+    def finish(self, returned: Sequence[Returned]) -> dict[str, str]:
+        """Close the books of jobs that returned; doing so again is harmless.
+
+        Returns what is wrong, by the job's id, with those that cannot be filed.
+        """
+        words = chain.from_iterable(map(_spelled, returned))
+        found: Any = self._finish(keys=self._keys, args=(RQ_KEY_PREFIX, self._name, DEFAULT_RESULT_TTL, *words))
+        return {job_id.decode(): error.decode() for job_id, error in zip(found[::2], found[1::2], strict=True)}
+
+    def strike(self, job: Begun) -> None:
+        """Mark a job as failed that RQ cannot even read, so that it does not stand in the way of its housekeeping."""
+        name = f"{job.id}:{job.execution}"
+        with self._client.pipeline() as pipe:
+            pipe.delete(f"{RQ_KEY_PREFIX}:execution:{name}", f"{RQ_KEY_PREFIX}:executions:{job.id}")
+            pipe.zrem(StartedJobRegistry(queue=job.queue).key, name)
+            pipe.srem(self._keys[1], name)
+            pipe.hset(Job.key_for(job.id), mapping={"status": JobStatus.FAILED, "ended_at": utcformat(now())})
+            pipe.expire(Job.key_for(job.id), DEFAULT_FAILURE_TTL)
+            pipe.execute()
 
 
 def _spelled(each: Returned) -> tuple[str | float | bytes, ...]:

@@ -22,14 +22,22 @@ class Gather(Generic[T]):
         self._is_at_it = threading.Lock()
 
     def __call__(self, item: T) -> None:
-        """Hand in *item*. When every thread that calls this has come back, everything is carried out."""
+        """Hand in *item*. When every thread that calls this has come back, each was carried out, or the attempt raised.
+
+        Raises whatever *carry_out* raises, when all that waits has had its turn.
+        """
         self._waiting.append(item)
+        failures: list[Exception] = []
         # Looked at again after each handful is done and the lock is free: what came in between would be left lying.
         while self._waiting and self._is_at_it.acquire(blocking=False):
             try:
                 self._carry_out(self._handful())
+            except Exception as error:  # noqa: BLE001 (raised below)
+                failures.append(error)
             finally:
                 self._is_at_it.release()
+        if failures:
+            raise failures[0]
 
     def _handful(self) -> list[T]:
         return [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most))]

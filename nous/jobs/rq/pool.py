@@ -6,7 +6,6 @@ dashboards see queues, workers and running jobs as they know them, but runs the 
 
 import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -14,18 +13,16 @@ from typing import Any
 
 import redis
 import structlog
-from rq.exceptions import NoSuchJobError
-from rq.executions import Execution
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
+from rq.suspension import is_suspended
 from rq.timeouts import BaseDeathPenalty
 from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
-from nous.errors import NousError
 from nous.jobs.base import Runner
-from nous.jobs.rq.books import Begun, Books, Returned
-from nous.jobs.rq.gather import Gather
+from nous.jobs.rq.books import Begun, Books
+from nous.jobs.rq.filing import Filing
 from nous.jobs.rq.hands import Hands
 from nous.jobs.rq.job import AllowListedJob, words_in
 
@@ -34,6 +31,9 @@ _LISTEN = 1
 _HANDFUL = 16
 """Jobs that are taken at once: enough to share a round trip, and little to be submitted again if this dies."""
 _BEAT = 15.0
+_GLANCE = 0.02
+_AFTERGLOW = 2.0
+"""For so long after a queue other than the first had work, the wait is a glance: Redis waits for one queue alone."""
 _RECONNECT = 1.0
 _OUTAGES = (redis.ConnectionError, redis.TimeoutError)
 
@@ -71,7 +71,7 @@ class PoolWorker(BaseWorker):
             list(queues), name=name, connection=connection, job_class=AllowListedJob, serializer=JSONSerializer
         )
         self._books = Books(self, connection)
-        self._finish = Gather(self._close_books)
+        self._filing = Filing(self, self._books, connection)
         self._runner = runner
         self._concurrency = concurrency
         self._give_up_after = timedelta(seconds=give_up_after)
@@ -80,6 +80,9 @@ class PoolWorker(BaseWorker):
         self._has_room = threading.Event()
         self._stopping = threading.Event()
         self._beat_at = 0.0
+        self._suspension_seen_at = 0.0
+        self._is_suspended = False
+        self._others_at = -_AFTERGLOW
 
     def stop(self) -> None:
         """Take no more jobs, and let `run` return when those in flight have ended."""
@@ -95,6 +98,7 @@ class PoolWorker(BaseWorker):
                 self._survive(self._step)
             while self._running:
                 self._survive(self._drain)
+            self._survive(self._filing.again)
         finally:
             self._hands.dismiss()
             self._survive(self.teardown)
@@ -118,26 +122,45 @@ class PoolWorker(BaseWorker):
         room = self._concurrency - len(self._running)
         if room <= 0:
             self._has_room.wait(_LISTEN)
-        elif begun := self._begin(min(room, _HANDFUL)):
-            if self.get_state() != WorkerStatus.BUSY:
-                self.set_state(WorkerStatus.BUSY)
-            for job in begun:
-                self._running[job.execution] = job
-                self._hands.give(partial(self._perform, job))
-        else:
+        elif self._look_for_suspension():
+            self._say(WorkerStatus.SUSPENDED)
+            self._stopping.wait(_LISTEN)
+        elif not self._start(min(room, _HANDFUL)):
             self._idle()
 
-    def _begin(self, most: int) -> list[Begun]:
-        """Up to *most* jobs of the first queue that has any."""
-        return next(filter(None, (self._books.begin(queue, most=most) for queue in self.queues)), [])
+    def _start(self, most: int) -> bool:
+        """Start up to *most* jobs of the first queue that has any; whether there were some."""
+        for queue in self.queues:
+            if begun := self._books.begin(queue, most=most):
+                for job in begun:
+                    self._running[job.execution] = job
+                    self._hands.give(partial(self._perform, job))
+                if queue is not self.queues[0]:
+                    self._others_at = time.monotonic()
+                self._say(WorkerStatus.BUSY)
+                return True
+        return False
 
     def _idle(self) -> None:
-        """Wait until the first queue may have something."""
-        if not self._running and self.get_state() != WorkerStatus.IDLE:
-            self.set_state(WorkerStatus.IDLE)
+        """Wait until the first queue has something, or another one may."""
+        if not self._running:
+            self._say(WorkerStatus.IDLE)
+        connection: Any = self.connection  # typed for whole seconds, though it takes fractions
         key = self.queues[0].key
+        seconds = _GLANCE if time.monotonic() - self._others_at < _AFTERGLOW else _LISTEN
         # From the head of the queue to its head: this waits, and moves nothing.
-        self.connection.blmove(key, key, _LISTEN, "LEFT", "LEFT")
+        connection.blmove(key, key, seconds, "LEFT", "LEFT")
+
+    def _say(self, state: WorkerStatus) -> None:
+        if self.get_state() != state:
+            self.set_state(state)
+
+    def _look_for_suspension(self) -> bool:
+        """Whether somebody said `rq suspend`; looked up once a second, since every pool asks."""
+        if time.monotonic() - self._suspension_seen_at >= _LISTEN:
+            self._suspension_seen_at = time.monotonic()
+            self._is_suspended = bool(is_suspended(self.connection))
+        return self._is_suspended
 
     def _perform(self, job: Begun) -> None:
         try:
@@ -154,10 +177,10 @@ class PoolWorker(BaseWorker):
             said = self._runner(*words_in(job.data))
         except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
             if job.execution in self._running:
-                self._fail(job, error)
+                self._filing.failed(job, error)
         else:
             if job.execution in self._running:
-                self._finish(Returned(job, now(), said))
+                self._filing.returned(job, said)
 
     def _give_up_overdue(self) -> None:
         """Make room where a handler hangs. Its event is another attempt's by now."""
@@ -166,39 +189,20 @@ class PoolWorker(BaseWorker):
                 break
             if self._running.pop(job.execution, None):
                 log.error("a handler hangs; its thread is given up", rq_worker=self.name, job_id=job.id)
-                self._fail(job, TimeoutError(f"not done after {self._give_up_after}"))
-
-    def _close_books(self, returned: Sequence[Returned]) -> None:
-        try:
-            self._books.finish(returned)
-        except _OUTAGES as error:
-            # The attempts are over and their deliveries are safe in the stream; only RQ's own books are behind.
-            log.warning("RQ's books could not be written", jobs=[each.job.id for each in returned], error=str(error))
-
-    def _fail(self, begun: Begun, error: BaseException) -> None:
-        """File the job as failed, with its traceback: rare, and so left to RQ."""
-        try:
-            job: Any = AllowListedJob.fetch(begun.id, self.connection, JSONSerializer)
-            job.started_at, job.ended_at = begun.began, now()
-            execution = Execution(begun.execution, begun.id, self.connection, self.name)
-            execution.created_at = begun.began
-            text = "".join(traceback.format_exception(error))
-            if not isinstance(error, NousError):  # what we raise ourselves was logged with all that follows from it
-                self.handle_exception(job, type(error), error, error.__traceback__)
-            self.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)
-        except (*_OUTAGES, NoSuchJobError) as trouble:
-            log.warning("RQ's books could not be written", jobs=[begun.id], error=str(trouble))
+                self._filing.failed(job, TimeoutError(f"not done after {self._give_up_after}"))
 
     def _beat(self) -> None:
         """Tell RQ now and then that this worker and its jobs live, and let it keep house."""
         if time.monotonic() - self._beat_at < _BEAT:
             return
         self._beat_at = time.monotonic()
-        self.check_for_suspension(burst=False)
-        if self.should_run_maintenance_tasks:
-            self.run_maintenance_tasks()
+        if not self.connection.exists(self.key):  # it expired in a long pause, or somebody emptied the server
+            self.register_birth()
         self.heartbeat()
         self._books.beat(list(self._running.values()))
+        self._filing.again()
+        if self.should_run_maintenance_tasks:
+            self.run_maintenance_tasks()
 
     def _drain(self) -> None:
         self._has_room.clear()

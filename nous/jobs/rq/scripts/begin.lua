@@ -5,28 +5,45 @@
 -- ARGV  1 prefix  2 the worker's name  3 now, as text  4 now, in seconds  5 seconds until the next heartbeat is overdue
 --       6.. an id for each execution; there may be more than jobs
 -- Returns {job's id, execution's id, data} for each job that has begun.
+local function is(kind, key)
+  local found = redis.call('TYPE', key).ok
+  return found == kind or found == 'none'
+end
+
+-- Looked at before anything is taken: an error later on would leave jobs that were taken, and that nobody runs.
+for i, kind in ipairs({ 'list', 'zset', 'set' }) do
+  if not is(kind, KEYS[i]) then
+    return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' should be a ' .. kind .. '; delete it')
+  end
+end
+
 local overdue = math.floor(tonumber(ARGV[4])) + tonumber(ARGV[5])
+
+local function begin(id, job, executions, execution_id)
+  local name = id .. ':' .. execution_id
+  local execution = ARGV[1] .. ':execution:' .. name
+  redis.call('ZADD', KEYS[2], overdue, name)
+  redis.call('SADD', KEYS[3], name)
+  redis.call('HSET', job, 'status', 'started', 'started_at', ARGV[3], 'last_heartbeat', ARGV[3],
+    'worker_name', ARGV[2])
+  redis.call('PERSIST', job)
+  redis.call('HSET', execution, 'id', execution_id, 'job_id', id, 'created_at', ARGV[4], 'last_heartbeat', ARGV[4],
+    'worker_name', ARGV[2])
+  redis.call('EXPIRE', execution, ARGV[5])
+  redis.call('ZADD', executions, overdue + 60, execution_id)
+  redis.call('EXPIRE', executions, ARGV[5] + 60)
+end
+
 local begun = {}
 for i = 6, #ARGV do
   local id = redis.call('LPOP', KEYS[1])
   if not id then
     break
   end
-  local job = ARGV[1] .. ':job:' .. id
-  local data = redis.call('HGET', job, 'data')
+  local job, executions = ARGV[1] .. ':job:' .. id, ARGV[1] .. ':executions:' .. id
+  local data = is('hash', job) and is('zset', executions) and redis.call('HGET', job, 'data')
   if data then
-    local name = id .. ':' .. ARGV[i]
-    redis.call('HSET', job, 'status', 'started', 'started_at', ARGV[3], 'last_heartbeat', ARGV[3],
-      'worker_name', ARGV[2])
-    redis.call('PERSIST', job)
-    local execution, executions = ARGV[1] .. ':execution:' .. name, ARGV[1] .. ':executions:' .. id
-    redis.call('HSET', execution, 'id', ARGV[i], 'job_id', id, 'created_at', ARGV[4], 'last_heartbeat', ARGV[4],
-      'worker_name', ARGV[2])
-    redis.call('EXPIRE', execution, ARGV[5])
-    redis.call('ZADD', executions, overdue + 60, ARGV[i])
-    redis.call('EXPIRE', executions, ARGV[5] + 60)
-    redis.call('ZADD', KEYS[2], overdue, name)
-    redis.call('SADD', KEYS[3], name)
+    begin(id, job, executions, ARGV[i])
     begun[#begun + 1] = { id, ARGV[i], data }
   end
 end

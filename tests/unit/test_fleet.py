@@ -1,0 +1,54 @@
+"""Everything in a process, started and stopped together."""
+
+import threading
+
+from nous.runtime.fleet import Fleet
+
+
+class Post:
+    """Runs until it is stopped, or told to end."""
+
+    def __init__(self) -> None:
+        self.end = threading.Event()
+        self.ended = False
+
+    def run(self) -> None:
+        self.end.wait()
+        self.ended = True
+
+    def stop(self) -> None:
+        self.end.set()
+
+
+class Last:
+    """Notes whether the posts had ended when it was stopped."""
+
+    def __init__(self, *posts: Post) -> None:
+        self.posts = posts
+        self.came_last = False
+
+    def stop(self) -> None:
+        self.came_last = all(post.ended for post in self.posts)
+
+
+def test_a_fleet_that_is_asked_to_stop_lets_every_post_end_and_the_last_one_after_them() -> None:
+    posts = [Post(), Post()]
+    last = Last(*posts)
+    fleet = Fleet(posts, last=[last])
+
+    fleet.start()
+    fleet.stop()
+
+    assert fleet.wait()
+    assert last.came_last
+
+
+def test_a_post_that_ends_by_itself_ends_the_fleet() -> None:
+    posts = [Post(), Post()]
+    fleet = Fleet(posts)
+
+    fleet.start()
+    posts[0].end.set()
+
+    assert not fleet.wait()
+    assert all(post.ended for post in posts)
