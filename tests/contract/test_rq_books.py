@@ -5,20 +5,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from math import inf
 from typing import Any
-from uuid import UUID
 
 import pytest
 import redis
+from builders.rq import books_of, fetched, key_of, order_of
 from rq.job import Job
 from rq.queue import Queue
 from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, SimpleWorker
 
-from nous.bus.base import Lane, Subscription, Ticket
-from nous.events import SessionEnded
-from nous.jobs.base import Line, Order
-from nous.jobs.rq.books import Books, Returned
+from nous.jobs.base import Order
+from nous.jobs.rq.books import Returned
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
@@ -28,11 +26,6 @@ Runner = Callable[..., str]
 LIFE = 60
 _OF_A_RUN = re.compile(r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|1\d{9}(\.\d+)?(-\d+)?")
 """What differs from run to run: ids of executions and times."""
-
-
-def order_of(number: int, line: Line = Line.LIVE) -> Order:
-    ticket = Ticket(Subscription("toy", SessionEnded), Lane(line.value), f"{number}-1")
-    return Order(ticket=ticket, event_id=UUID(int=number), session_id=f"s{number}", attempt=1, line=line)
 
 
 @pytest.fixture
@@ -78,7 +71,7 @@ def by_the_pool(client: redis.Redis, runner: Runner) -> None:
     pool.run()
 
 
-def books_of(client: Any) -> Keys:
+def keys_of(client: Any) -> Keys:
     """Every key of RQ's but the worker's own: what it holds, and about how long it lives. Stars for what varies."""
     keys = sorted(key for key in client.scan_iter("rq:*") if not key.startswith(b"rq:worker:"))
     return {_OF_A_RUN.sub("*", key.decode()): (_content(client, key), _life(client.ttl(key))) for key in keys}
@@ -124,13 +117,13 @@ def filed(jobs: RqJobs, client: redis.Redis, order: Order, run: Any, *, error: s
     during: Keys = {}
 
     def runner(*_: Any) -> str:
-        during.update(books_of(client))
+        during.update(keys_of(client))
         if error:
             raise ValueError(error)
         return "done"
 
     run(client, runner)
-    return during, books_of(client)
+    return during, keys_of(client)
 
 
 def test_a_job_that_runs_and_returns_is_filed_as_rq_files_it(
@@ -172,7 +165,7 @@ def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
     jobs: RqJobs, redis_client: redis.Redis
 ) -> None:
     jobs.submit(*map(order_of, range(5)))
-    books, queue = books_for(redis_client)
+    books, queue = books_of(redis_client)
     begun = books.begin(queue, most=3)
 
     assert [job.id for job in begun] == [order_of(number).id for number in range(3)]
@@ -190,7 +183,7 @@ def test_a_beat_keeps_a_running_job_from_being_taken_for_abandoned(
     jobs: RqJobs, redis_client: redis.Redis, order: Order
 ) -> None:
     jobs.submit(order)
-    books, queue = books_for(redis_client)
+    books, queue = books_of(redis_client)
     [begun] = books.begin(queue, most=1)
     for key in (f"rq:execution:{begun.id}:{begun.execution}", f"rq:executions:{begun.id}"):
         redis_client.expire(key, 5)
@@ -208,7 +201,7 @@ def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
     jobs: RqJobs, redis_client: redis.Redis, order: Order, say: str
 ) -> None:
     jobs.submit(order)
-    books, queue = books_for(redis_client)
+    books, queue = books_of(redis_client)
     [begun] = books.begin(queue, most=1)
     fetched(redis_client, order).delete()
 
@@ -223,8 +216,8 @@ def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
 
 def test_a_job_whose_hash_is_gone_is_passed_over(jobs: RqJobs, redis_client: redis.Redis) -> None:
     jobs.submit(order_of(1), order_of(2))
-    redis_client.delete(AllowListedJob.key_for(order_of(1).id))
-    books, queue = books_for(redis_client)
+    redis_client.delete(key_of(order_of(1)))
+    books, queue = books_of(redis_client)
 
     assert [job.id for job in books.begin(queue, most=2)] == [order_of(2).id]
     assert redis_client.llen(queue.key) == 0
@@ -235,21 +228,11 @@ def test_a_result_is_kept_as_long_as_its_job_says(
     jobs: RqJobs, redis_client: redis.Redis, order: Order, life: int
 ) -> None:
     jobs.submit(order)
-    redis_client.hset(AllowListedJob.key_for(order.id), "result_ttl", life)
-    books, queue = books_for(redis_client)
+    redis_client.hset(key_of(order), "result_ttl", life)
+    books, queue = books_of(redis_client)
 
     books.finish([Returned(job, job.began, "done") for job in books.begin(queue, most=1)])
 
-    assert redis_client.exists(AllowListedJob.key_for(order.id)) == (life != 0)
-    assert redis_client.ttl(AllowListedJob.key_for(order.id)) == (-2 if life == 0 else -1)
+    assert redis_client.exists(key_of(order)) == (life != 0)
+    assert redis_client.ttl(key_of(order)) == (-2 if life == 0 else -1)
     assert redis_client.zscore("rq:finished:toy", order.id) == (None if life == 0 else inf)
-
-
-def books_for(client: redis.Redis) -> tuple[Books, Queue]:
-    """The books of a worker that has not begun to work, and its queue."""
-    queue = queue_named("toy", client)
-    return Books(BaseWorker([queue], name="worker", connection=client), client), queue
-
-
-def fetched(client: redis.Redis, order: Order) -> Job:
-    return AllowListedJob.fetch(order.id, connection=client, serializer=JSONSerializer)

@@ -2,39 +2,25 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import pytest
 import redis
+from builders.rq import fetched, order_of
 from rq.exceptions import NoSuchJobError
 from rq.job import JobStatus
 from rq.registry import StartedJobRegistry
 from rq.worker import SimpleWorker
 
-from nous.bus.base import Lane, Subscription, Ticket
-from nous.events import SessionEnded
-from nous.jobs.base import Line, Order
+from nous.jobs.base import Line
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
 from nous.jobs.rq.queue import RqJobs, queue_named
 
-ORDER = Order(
-    ticket=Ticket(Subscription("toy", SessionEnded), Lane.LIVE, "1-1"),
-    event_id=UUID(int=7),
-    session_id="s1",
-    attempt=1,
-    line=Line.LIVE,
-)
+ORDER = order_of(7)
 
 
 @pytest.fixture
 def jobs(redis_client: redis.Redis) -> RqJobs:
     return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
-
-
-def fetched(client: redis.Redis, order: Order = ORDER) -> AllowListedJob:
-    job = AllowListedJob.fetch(order.id, connection=client, serializer=queue_named("toy", client).serializer)
-    assert isinstance(job, AllowListedJob)
-    return job
 
 
 def run_stock_worker(client: redis.Redis, runner: Callable[..., str] | None = None) -> None:
@@ -55,7 +41,7 @@ def test_queues_and_registries_have_the_names_that_are_counted(redis_client: red
 
 
 def test_an_attempt_is_queued_once_however_often_it_is_submitted(jobs: RqJobs) -> None:
-    assert [jobs.submit(ORDER), jobs.submit(ORDER, ORDER, _order(1)), jobs.submit(_order(1))] == [1, 1, 0]
+    assert [jobs.submit(ORDER), jobs.submit(ORDER, ORDER, order_of(1)), jobs.submit(order_of(1))] == [1, 1, 0]
 
     assert jobs.backlog("toy", Line.LIVE) == 2
     assert jobs.is_waiting(ORDER)
@@ -76,7 +62,7 @@ def test_a_job_is_saved_as_rq_itself_saves_one(jobs: RqJobs, redis_client: redis
 def test_a_job_says_what_it_is_about_and_holds_no_content(jobs: RqJobs, redis_client: redis.Redis) -> None:
     jobs.submit(ORDER)
 
-    job = fetched(redis_client)
+    job = fetched(redis_client, ORDER)
 
     assert job.description == "session_ended of session s1"
     assert (job.func_name, tuple(job.args)) == (FUNCTION, ("toy", "live", "1-1", 1))
@@ -98,7 +84,7 @@ def test_a_stock_worker_runs_the_attempt(jobs: RqJobs, redis_client: redis.Redis
 
     run_stock_worker(redis_client, lambda *words: f"ran {words}")
 
-    assert fetched(redis_client).return_value() == "ran ('toy', 'live', '1-1', 1)"
+    assert fetched(redis_client, ORDER).return_value() == "ran ('toy', 'live', '1-1', 1)"
 
 
 @pytest.mark.parametrize("function", ["os.system", "subprocess.check_output", "nous.job._world"])
@@ -123,7 +109,7 @@ def test_a_callback_that_somebody_put_into_a_job_is_not_called(jobs: RqJobs, red
 
     run_stock_worker(redis_client, lambda *_: "done")
 
-    job = fetched(redis_client)
+    job = fetched(redis_client, ORDER)
     assert job.get_status() == JobStatus.FINISHED
     assert job.success_callback is None
 
@@ -134,15 +120,5 @@ def test_losing_every_key_of_rq_makes_room_for_a_new_submission(jobs: RqJobs, re
 
     assert not jobs.is_waiting(ORDER)
     with pytest.raises(NoSuchJobError):
-        fetched(redis_client)
+        fetched(redis_client, ORDER)
     assert jobs.submit(ORDER)
-
-
-def _order(number: int) -> Order:
-    return Order(
-        ticket=Ticket(ORDER.ticket.subscription, Lane.LIVE, f"{number}-1"),
-        event_id=UUID(int=100 + number),
-        session_id=f"s{number}",
-        attempt=1,
-        line=Line.LIVE,
-    )

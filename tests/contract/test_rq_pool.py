@@ -2,18 +2,15 @@
 
 from threading import Event, Thread
 from typing import Any
-from uuid import UUID
 
 import pytest
 import redis
-from rq.job import Job, JobStatus
-from rq.serializers import JSONSerializer
+from builders.rq import fetched, key_of, order_of
+from rq.job import JobStatus
+from rq.suspension import resume, suspend
 
-from nous.bus.base import Lane, Subscription, Ticket
-from nous.events import SessionEnded
-from nous.jobs.base import Line, Order
+from nous.jobs.base import Line
 from nous.jobs.rq.census import queues_of, workers_seen
-from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
 
@@ -34,7 +31,7 @@ def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
         wait_until(lambda: go_on, "the test to go on")
         return "done"
 
-    orders = [_order(number) for number in range(8)]
+    orders = [order_of(number) for number in range(8)]
     for order in orders:
         jobs.submit(order)
     pool = _pool(redis_client, runner, concurrency=8)
@@ -64,13 +61,13 @@ def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new
         return f"{worker} {lane} {entry} {attempt}"
 
     pool = _pool(redis_client, runner, concurrency=1)
-    jobs.submit(_order(1))
-    jobs.submit(_order(2))
+    jobs.submit(order_of(1))
+    jobs.submit(order_of(2))
 
     pool.run()
 
-    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FINISHED
-    assert jobs.is_waiting(_order(2))
+    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
+    assert jobs.is_waiting(order_of(2))
 
 
 def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJobs, redis_client: redis.Redis) -> None:
@@ -79,11 +76,11 @@ def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJo
         raise ValueError("oops")
 
     pool = _pool(redis_client, runner, concurrency=1)
-    jobs.submit(_order(1))
+    jobs.submit(order_of(1))
 
     pool.run()
 
-    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FAILED
+    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FAILED
     assert jobs.backlog("toy", Line.LIVE) == 0
 
 
@@ -92,7 +89,7 @@ def test_a_job_that_names_a_foreign_function_is_refused_and_the_pool_goes_on(
     jobs: RqJobs, redis_client: redis.Redis, function: str
 ) -> None:
     foreign = queue_named("toy", redis_client).enqueue(function, "touch here")
-    jobs.submit(_order(1))
+    jobs.submit(order_of(1))
 
     _run_until_called(redis_client)
 
@@ -100,20 +97,20 @@ def test_a_job_that_names_a_foreign_function_is_refused_and_the_pool_goes_on(
     result = foreign.latest_result()
     assert result is not None
     assert "only nous.job.perform is run" in str(result.exc_string)
-    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FINISHED
+    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80\x05N.", b"[]", b"7", b'["nous.job.perform", null, [1], {}]'])
 def test_a_job_whose_call_cannot_be_read_is_filed_as_failed_and_the_pool_goes_on(
     jobs: RqJobs, redis_client: redis.Redis, data: bytes
 ) -> None:
-    jobs.submit(_order(1), _order(2))
-    redis_client.hset(AllowListedJob.key_for(_order(1).id), "data", data)
+    jobs.submit(order_of(1), order_of(2))
+    redis_client.hset(key_of(order_of(1)), "data", data)
 
     _run_until_called(redis_client)
 
-    assert redis_client.hget(AllowListedJob.key_for(_order(1).id), "status") == b"failed"
-    assert fetched(redis_client, _order(2)).get_status() == JobStatus.FINISHED
+    assert redis_client.hget(key_of(order_of(1)), "status") == b"failed"
+    assert fetched(redis_client, order_of(2)).get_status() == JobStatus.FINISHED
 
 
 def test_a_handler_that_tries_to_exit_is_filed_as_failed(jobs: RqJobs, redis_client: redis.Redis) -> None:
@@ -122,11 +119,11 @@ def test_a_handler_that_tries_to_exit_is_filed_as_failed(jobs: RqJobs, redis_cli
         raise SystemExit(3)
 
     pool = _pool(redis_client, runner, concurrency=1)
-    jobs.submit(_order(1))
+    jobs.submit(order_of(1))
 
     pool.run()
 
-    assert fetched(redis_client, _order(1)).get_status() == JobStatus.FAILED
+    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FAILED
 
 
 def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
@@ -142,18 +139,42 @@ def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
         return "done"
 
     pool = _pool(redis_client, runner, concurrency=1, give_up_after=0.1)
-    jobs.submit(_order(1), _order(2))
+    jobs.submit(order_of(1), order_of(2))
 
     try:
         pool.run()
     finally:
         for_ever.set()
 
-    hung, neighbour = (fetched(redis_client, _order(number)) for number in (1, 2))
+    hung, neighbour = (fetched(redis_client, order_of(number)) for number in (1, 2))
     assert (hung.get_status(), neighbour.get_status()) == (JobStatus.FAILED, JobStatus.FINISHED)
     result = hung.latest_result()
     assert result is not None
     assert "not done after 0:00:00.1" in str(result.exc_string)
+
+
+def test_a_pool_that_is_suspended_takes_nothing_until_it_may_go_on(
+    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any
+) -> None:
+    suspend(redis_client)
+    jobs.submit(order_of(1))
+
+    def runner(*_: Any) -> str:
+        return "done"
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    thread = Thread(target=pool.run)
+    thread.start()
+    try:
+        wait_until(lambda: [seen.state for seen in workers_seen(redis_client)] == ["suspended"], "it to be suspended")
+        assert jobs.is_waiting(order_of(1))
+        resume(redis_client)
+        wait_until(lambda: not jobs.is_waiting(order_of(1)), "it to go on")
+    finally:
+        pool.stop()
+        thread.join()
+
+    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
 
 
 def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis) -> None:
@@ -166,15 +187,11 @@ def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis
         return "done"
 
     pool = _pool(redis_client, runner, concurrency=1)
-    jobs.submit(_order(1, Line.BULK), _order(2, Line.BULK), _order(3), _order(4))
+    jobs.submit(order_of(1, Line.BULK), order_of(2, Line.BULK), order_of(3), order_of(4))
 
     pool.run()
 
     assert ran == ["live 3-1", "live 4-1", "bulk 1-1", "bulk 2-1"]
-
-
-def fetched(client: redis.Redis, order: Order) -> Job:
-    return AllowListedJob.fetch(order.id, connection=client, serializer=JSONSerializer)
 
 
 def _run_until_called(client: redis.Redis) -> None:
@@ -186,16 +203,6 @@ def _run_until_called(client: redis.Redis) -> None:
 
     pool = _pool(client, runner, concurrency=1)
     pool.run()
-
-
-def _order(number: int, line: Line = Line.LIVE) -> Order:
-    return Order(
-        ticket=Ticket(Subscription("toy", SessionEnded), Lane(line.value), f"{number}-1"),
-        event_id=UUID(int=100 + number),
-        session_id=f"s{number}",
-        attempt=1,
-        line=line,
-    )
 
 
 def _pool(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after: float = 600) -> PoolWorker:

@@ -50,6 +50,28 @@ def test_who_finds_somebody_at_it_leaves_his_part_to_him() -> None:
     assert handfuls == [["a"], ["b", "c"], ["d"]]
 
 
+def test_what_was_handed_in_while_another_failed_is_carried_out_all_the_same() -> None:
+    done: list[str] = []
+    is_at_it, go_on = threading.Event(), threading.Event()
+
+    def carry_out(items: Sequence[str]) -> None:
+        if "bad" in items:
+            is_at_it.set()
+            go_on.wait()
+            raise ValueError("bad")
+        done.extend(items)
+
+    gather = Gather(carry_out)
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(gather, "bad")
+        is_at_it.wait()
+        gather("good")
+        go_on.set()
+
+    assert isinstance(first.exception(), ValueError)
+    assert done == ["good"]
+
+
 def test_a_failure_is_told_to_who_carried_out_and_the_next_go_on() -> None:
     done: list[str] = []
 

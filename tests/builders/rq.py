@@ -1,0 +1,46 @@
+"""Attempts as jobs of a worker called `toy`, and the books of an RQ worker called `worker`."""
+
+from typing import Any
+from uuid import UUID
+
+import redis
+from rq.job import Job
+from rq.queue import Queue
+from rq.serializers import JSONSerializer
+from rq.worker import BaseWorker
+
+from nous.bus.base import Lane, Subscription, Ticket
+from nous.events import SessionEnded
+from nous.jobs.base import Line, Order
+from nous.jobs.rq.books import Books
+from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.queue import queue_named
+
+
+def order_of(number: int, line: Line = Line.LIVE) -> Order:
+    """The first attempt at the event with that number."""
+    ticket = Ticket(Subscription("toy", SessionEnded), Lane(line.value), f"{number}-1")
+    return Order(ticket=ticket, event_id=UUID(int=100 + number), session_id=f"s{number}", attempt=1, line=line)
+
+
+def worker_of(client: redis.Redis) -> BaseWorker:
+    """An RQ worker that does not work."""
+    return BaseWorker([queue_named("toy", client)], name="worker", connection=client)
+
+
+def books_of(client: redis.Redis) -> tuple[Books, Queue]:
+    """The books of that worker, and its queue."""
+    return Books(worker_of(client), client), queue_named("toy", client)
+
+
+def fetched(client: redis.Redis, order: Order) -> Job:
+    return AllowListedJob.fetch(order.id, connection=client, serializer=JSONSerializer)
+
+
+def key_of(order: Order) -> str:
+    return AllowListedJob.key_for(order.id)
+
+
+def status_of(client: redis.Redis, order: Order) -> Any:
+    """What the job's hash says, even where RQ cannot read it."""
+    return client.hget(key_of(order), "status")

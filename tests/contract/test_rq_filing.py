@@ -1,0 +1,91 @@
+"""What became of a job is told to RQ in the end, whatever stands in the way."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import redis
+from builders.rq import books_of, key_of, order_of, worker_of
+
+from nous.jobs.rq.books import Begun, Books, Returned
+from nous.jobs.rq.filing import Filing
+from nous.jobs.rq.queue import RqJobs
+
+ORDER = order_of(7)
+JOB = key_of(ORDER)
+
+
+@pytest.fixture
+def begun(redis_client: redis.Redis) -> Begun:
+    """A job that has begun."""
+    RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60).submit(ORDER)
+    books, queue = books_of(redis_client)
+    [job] = books.begin(queue, most=1)
+    return job
+
+
+def test_what_could_not_be_filed_in_an_outage_is_filed_later(redis_client: redis.Redis, begun: Begun) -> None:
+    class Cut(Books):
+        is_cut = True
+
+        def finish(self, returned: Sequence[Returned]) -> dict[str, str]:
+            if self.is_cut:
+                raise redis.ConnectionError("cut")
+            return super().finish(returned)
+
+    books = Cut(worker_of(redis_client), redis_client)
+    filing = Filing(worker_of(redis_client), books, redis_client)
+
+    filing.returned(begun, "done")
+    filing.again()
+    assert redis_client.hget(JOB, "status") == b"started"
+    books.is_cut = False
+    filing.again()
+
+    assert redis_client.hget(JOB, "status") == b"finished"
+    assert redis_client.zcard("rq:wip:toy") == 0
+
+
+def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: Begun) -> None:
+    redis_client.config_set("maxmemory", "1")
+    try:
+        _filing(redis_client).returned(begun, "done")
+    finally:
+        redis_client.config_set("maxmemory", "0")
+
+    assert redis_client.hget(JOB, "status") == b"finished"
+
+
+def test_a_job_that_was_taken_for_abandoned_and_then_returned_has_not_failed(
+    redis_client: redis.Redis, begun: Begun
+) -> None:
+    redis_client.zadd("rq:failed:toy", {begun.id: 9999999999})
+    redis_client.hset(JOB, "status", "failed")
+
+    _filing(redis_client).returned(begun, "done")
+
+    assert redis_client.hget(JOB, "status") == b"finished"
+    assert redis_client.zcard("rq:failed:toy") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("timeout", b"abc"), ("result_ttl", b"abc"), ("created_at", b"never"), ("origin", b"\xff")],
+)
+def test_a_job_that_rq_cannot_read_is_struck_when_it_fails(
+    redis_client: redis.Redis, begun: Begun, name: str, value: bytes
+) -> None:
+    redis_client.hset(JOB, name, value)
+
+    _filing(redis_client).failed(begun, ValueError("oops"))
+
+    stored: Any = redis_client.hget(JOB, "status")
+    assert stored == b"failed"
+    assert redis_client.ttl(JOB) > 0
+    assert redis_client.zcard("rq:wip:toy") == 0
+    assert list(redis_client.scan_iter("rq:execution*")) == []
+
+
+def _filing(client: redis.Redis) -> Filing:
+    books, _ = books_of(client)
+    return Filing(worker_of(client), books, client)
