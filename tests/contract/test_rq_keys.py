@@ -64,8 +64,8 @@ def test_a_job_says_what_it_is_about_and_holds_no_content(jobs: RqJobs, redis_cl
 
     job = fetched(redis_client, ORDER)
 
-    assert job.description == "session_ended of session s1"
-    assert (job.func_name, tuple(job.args)) == (FUNCTION, ("toy", "live", "1-1", 1))
+    assert job.description == "session_ended of session s7"
+    assert (job.func_name, tuple(job.args)) == (FUNCTION, ("toy", "live", "7-1", 1))
     assert job.retries_left is None
 
 
@@ -84,7 +84,7 @@ def test_a_stock_worker_runs_the_attempt(jobs: RqJobs, redis_client: redis.Redis
 
     run_stock_worker(redis_client, lambda *words: f"ran {words}")
 
-    assert fetched(redis_client, ORDER).return_value() == "ran ('toy', 'live', '1-1', 1)"
+    assert fetched(redis_client, ORDER).return_value() == "ran ('toy', 'live', '7-1', 1)"
 
 
 @pytest.mark.parametrize("function", ["os.system", "subprocess.check_output", "nous.job._world"])
