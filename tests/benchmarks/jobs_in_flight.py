@@ -6,6 +6,7 @@ Prints jobs a second, memory (PSS: shared pages divided among processes), and wh
 """
 
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -95,15 +96,25 @@ def _fork_pool(directory: Path) -> Figures:
     queue = Queue("baseline", connection=world.rq_client, serializer=JSONSerializer)
     url = embedded.ensure(directory)
     command = ["rq", "worker-pool", "-n", str(FORKS), "-q", "-S", "json", "-u", url, "baseline"]
-    with subprocess.Popen([str(Path(sys.executable).parent / command[0]), *command[1:]]) as pool:
+    program = str(Path(sys.executable).parent / command[0])
+    with subprocess.Popen([program, *command[1:]], start_new_session=True) as pool:
         try:
             while world.client.scard(f"rq:workers:{queue.name}") < FORKS:
                 time.sleep(0.2)
             queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
             figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
         finally:
-            pool.terminate()
+            _end(pool)
     return figures
+
+
+def _end(pool: subprocess.Popen[bytes]) -> None:
+    """End RQ's pool. Now and then one of its workers misses the signal, and the pool waits for it without end."""
+    pool.terminate()
+    try:
+        pool.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        os.killpg(pool.pid, signal.SIGKILL)
 
 
 def _measured(done: Callable[[], int], jobs: int, memory: Callable[[], float]) -> Figures:
