@@ -7,7 +7,6 @@ dashboards see queues, workers and running jobs as they know them, but runs the 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
 from rq.timeouts import BaseDeathPenalty
-from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
 from nous.jobs.base import Runner
@@ -74,9 +72,9 @@ class PoolWorker(BaseWorker):
         self._filing = Filing(self, self._books, connection)
         self._runner = runner
         self._concurrency = concurrency
-        self._give_up_after = timedelta(seconds=give_up_after)
+        self._give_up_after = give_up_after
         self._hands = Hands(name)
-        self._running: dict[str, Begun] = {}
+        self._running: dict[str, tuple[Begun, float]] = {}
         self._has_room = threading.Event()
         self._stopping = threading.Event()
         self._beat_at = 0.0
@@ -133,7 +131,7 @@ class PoolWorker(BaseWorker):
         for queue in self.queues:
             if begun := self._books.begin(queue, most=most):
                 for job in begun:
-                    self._running[job.execution] = job
+                    self._running[job.execution] = job, time.monotonic()
                     self._hands.give(partial(self._perform, job))
                 if queue is not self.queues[0]:
                     self._others_at = time.monotonic()
@@ -184,12 +182,12 @@ class PoolWorker(BaseWorker):
 
     def _give_up_overdue(self) -> None:
         """Make room where a handler hangs. Its event is another attempt's by now."""
-        for job in list(self._running.values()):  # the oldest first
-            if now() - job.began < self._give_up_after:
+        for job, since in list(self._running.values()):  # the oldest first
+            if time.monotonic() - since < self._give_up_after:
                 break
             if self._running.pop(job.execution, None):
                 log.error("a handler hangs; its thread is given up", rq_worker=self.name, job_id=job.id)
-                self._filing.failed(job, TimeoutError(f"not done after {self._give_up_after}"))
+                self._filing.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
 
     def _beat(self) -> None:
         """Tell RQ now and then that this worker and its jobs live, and let it keep house."""
@@ -199,7 +197,7 @@ class PoolWorker(BaseWorker):
         if not self.connection.exists(self.key):  # it expired in a long pause, or somebody emptied the server
             self.register_birth()
         self.heartbeat()
-        self._books.beat(list(self._running.values()))
+        self._books.beat([job for job, _ in list(self._running.values())])
         self._filing.again()
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
