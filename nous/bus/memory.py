@@ -5,7 +5,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from nous.bus.base import Committed, Delivery, Duplicate, Grave, Lane, Receipt, Refused, Subscription, Ticket, Verdict
 from nous.bus.ledger import Account, Backlog, Letter, Location, Whereabouts
@@ -103,7 +103,7 @@ class MemoryBus:
             delivery = self.open(ticket)
             if delivery is None or not delivery.progress.offers(attempt):
                 return None
-            begun = delivery.progress.begun()
+            begun = delivery.progress.begun(uuid4().hex)
             self.amend(ticket, before=delivery.progress, after=begun, lease=lease)
             return replace(delivery, progress=begun)
 

@@ -1,8 +1,9 @@
 """How far a group has come with one delivery, and what follows from each thing that can happen to it. All pure."""
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ class Progress:
     """*attempt* counts submissions, *errors* the failures that cost one, *crashes* the leases that ended in mid-run.
 
     *deaths* counts processes that died in quarantine while their parent lived: only then the event itself is to blame.
+    *by* is the name that whoever runs it has made up, so as to be recognised.
     """
 
     attempt: int = 1
@@ -30,15 +32,18 @@ class Progress:
     crashes: int = 0
     deaths: int = 0
     reason: str = ""
+    by: str = ""
 
     def encode(self) -> bytes:
         return orjson.dumps(self)
 
     @classmethod
     def decode(cls, raw: bytes) -> "Progress":
-        fields: dict[str, Any] = orjson.loads(raw)
-        fields["state"] = State(fields["state"])
-        return cls(**fields)
+        """Read what `encode` wrote; what a later release has added is passed over."""
+        found: dict[str, Any] = orjson.loads(raw)
+        known: dict[str, Any] = {name: found[name] for name in _names() if name in found}
+        known["state"] = State(known["state"])
+        return cls(**known)
 
     @classmethod
     def redriven(cls, attempts: int) -> "Progress":
@@ -53,8 +58,8 @@ class Progress:
         """Whether that attempt was offered and nobody has begun it."""
         return self.state is State.OFFERED and self.attempt == attempt
 
-    def begun(self) -> "Progress":
-        return replace(self, state=State.RUNNING)
+    def begun(self, by: str = "") -> "Progress":
+        return replace(self, state=State.RUNNING, by=by)
 
     def failed(self, reason: str) -> "Progress":
         return replace(self, state=State.WAITING, errors=self.errors + 1, reason=reason)
@@ -73,8 +78,14 @@ class Progress:
             attempt=self.attempt + 1,
             state=State.OFFERED,
             crashes=self.crashes + crashed,
+            by="",
             reason="its process died or stalled" if crashed else self.reason,
         )
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Progress))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

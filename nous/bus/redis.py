@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
+from uuid import uuid4
 
 import redis
 import structlog
@@ -99,12 +100,14 @@ class RedisBus:
         return delivery
 
     def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
-        # Nearly every attempt stands as it was first offered: then one script opens it and notes that it runs.
+        # Nearly every attempt stands as it was first offered: then one script opens it and notes that it runs. If its
+        # reply is lost and the script sent again, it finds the name that nobody else can have made up.
+        name = uuid4().hex
         likely = Progress(attempt=attempt)
-        has_begun, delivery = self._open(ticket, likely.encode(), likely.begun().encode(), lease)
-        if delivery is None or not delivery.progress.offers(attempt):
+        has_begun, delivery = self._open(ticket, likely.encode(), likely.begun(name).encode(), lease)
+        if delivery is None or not (has_begun or delivery.progress.offers(attempt)):
             return None
-        begun = delivery.progress.begun()
+        begun = delivery.progress.begun(name)
         if has_begun or self.amend(ticket, before=delivery.progress, after=begun, lease=lease):
             return replace(delivery, progress=begun)
         return None

@@ -75,13 +75,14 @@ def test_an_attempt_that_was_offered_begins_once_and_holds_its_lease(world: Any,
     offered = Progress(errors=bool(reason), reason=reason)
     world.bus.amend(received.ticket, before=received.progress, after=offered, lease=0)
 
-    begun = [world.bus.begin(received.ticket, attempt=1, lease=LEASE) for _ in range(2)]
+    first, second = (world.bus.begin(received.ticket, attempt=1, lease=LEASE) for _ in range(2))
 
-    assert begun == [Delivery(received.ticket, event, offered.begun()), None]
+    assert second is None
+    assert first == Delivery(received.ticket, event, offered.begun(first.progress.by))
     world.clock.now += LEASE / 2
     assert world.bus.overdue(SUMMARIZER, limit=10) == []
     world.clock.now += LEASE
-    assert world.bus.overdue(SUMMARIZER, limit=10) == [(received.ticket, offered.begun())]
+    assert world.bus.overdue(SUMMARIZER, limit=10) == [(received.ticket, first.progress)]
 
 
 def test_an_attempt_whose_turn_is_over_does_not_begin(world: Any, ended: Any) -> None:

@@ -1,0 +1,77 @@
+"""Replies that are lost: redis-py sends the command again, and must not take for another's what it did itself."""
+
+from typing import Any
+
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.connection import UnixDomainSocketConnection
+from redis.retry import Retry
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.effects import Effects
+from nous.events import SessionEnded
+
+TOY = Subscription("toy", SessionEnded)
+
+
+class Forgetful(UnixDomainSocketConnection):
+    """Loses the reply to the first script that is sent while `loses` is set."""
+
+    loses = False
+
+    def read_response(self, *args: Any, **kwargs: Any) -> Any:
+        reply = super().read_response(*args, **kwargs)
+        if type(self).loses and not isinstance(reply, Exception):
+            type(self).loses = False
+            self.disconnect()
+            raise redis.ConnectionError("the reply was lost")
+        return reply
+
+
+@pytest.fixture
+def bus(redis_client: redis.Redis) -> RedisBus:
+    path = redis_client.connection_pool.connection_kwargs["path"]
+    retry = Retry(NoBackoff(), retries=1)
+    kind: Any = Forgetful  # typed for TCP, though it takes any
+    pool = redis.ConnectionPool(connection_class=kind, path=path, retry=retry, protocol=2)
+    return RedisBus(redis.Redis(connection_pool=pool), plan_of=lambda _: Plan())
+
+
+def test_an_attempt_whose_beginning_was_not_heard_of_has_begun_all_the_same(bus: RedisBus, ended: Any) -> None:
+    bus.publish(ended("s1"), ended("s2"))
+    first, second = bus.receive(TOY, lane=Lane.LIVE, limit=2, lease=60)
+    bus.begin(first.ticket, attempt=1, lease=60)  # the server knows the script now
+
+    Forgetful.loses = True
+    begun = bus.begin(second.ticket, attempt=1, lease=60)
+
+    assert not Forgetful.loses
+    assert begun is not None
+    assert begun.event == second.event
+    assert bus.begin(second.ticket, attempt=1, lease=60) is None
+
+
+def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, ended: Any) -> None:
+    bus.publish(ended("s1"))
+
+    Forgetful.loses = True
+    bus.publish(ended("s2"))
+
+    assert not Forgetful.loses
+    received = bus.receive(TOY, lane=Lane.LIVE, limit=10, lease=60)
+    assert [delivery.event.session_id for delivery in received] == ["s1", "s2"]
+
+
+def test_a_commit_whose_reply_was_lost_is_counted_once(bus: RedisBus, redis_client: redis.Redis, ended: Any) -> None:
+    bus.publish(ended("s1"), ended("s2"))
+    first, second = bus.receive(TOY, lane=Lane.LIVE, limit=2, lease=60)
+    bus.commit(first, Effects())
+
+    Forgetful.loses = True
+    bus.commit(second, Effects())
+
+    assert not Forgetful.loses
+    assert redis_client.hget("nous:account:toy", "done") == b"2"
