@@ -3,8 +3,8 @@
 --
 -- KEYS  1 stream  2 leases  3 progress
 -- ARGV  1 group  2 entry  3 name  4 progress to move on from, or "" for none  5 next progress  6 its lease in seconds
--- Returns {1 if it stands at the next one now, progress as it was found, fields of the entry}; the fields are missing when the entry
--- was deleted. Nothing when it is not pending, or nobody has received it through `receive`.
+-- Returns {1 if it stands at the next one now, progress as it was found, fields of the entry}; the fields are missing
+-- when the entry was deleted. Nothing when it is not pending, or nobody has received it through `receive`.
 local progress = redis.call('HGET', KEYS[3], ARGV[3])
 if not progress or not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return {}
