@@ -5,6 +5,7 @@ same processors, so whatever was bound with `structlog.contextvars` (the ids of 
 every line that is written meanwhile, in that thread.
 """
 
+import json
 import logging
 import re
 import sys
@@ -28,7 +29,7 @@ class StandardError(logging.Handler):
         try:
             sys.stderr.write(f"{self.format(record)}\n")
             sys.stderr.flush()
-        except (OSError, ValueError):  # nobody reads it any more; a log line must never end the work
+        except Exception:  # noqa: BLE001 (nobody reads it, or it cannot be written: a log line must never end the work)
             return
 
 
@@ -89,7 +90,10 @@ def _console() -> list[Processor]:
 
 
 def _as_json(event: EventDict, **_: Any) -> str:
-    return orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        return orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # half a character, or a number beyond 64 bits: the slow way knows both
+        return json.dumps(event, default=str, skipkeys=True)
 
 
 def _without_colour(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

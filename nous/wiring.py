@@ -217,6 +217,6 @@ def pool(world: World, name: str) -> PoolWorker:
         connection=world.rq_client,
         runner=world.attempts,
         concurrency=settings.concurrency,
-        # A handler may commit until the lease that was renewed at its deadline has ended.
+        # The lease that was renewed at its deadline has ended by then, and its event is another attempt's.
         give_up_after=settings.deadline + settings.lease,
     )

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import structlog
 
-from nous.bus.base import Bus, Delivery, Refused, Verdict
+from nous.bus.base import Bus, Delivery, Duplicate, Refused, Verdict
 from nous.effects import Effects
 from nous.errors import Deferred
 from nous.kit import Kit, Worker
@@ -35,15 +35,17 @@ def execute(worker: Worker, delivery: Delivery, *, kit: Kit, bus: Bus) -> Verdic
         effects = handler(delivery.event)
         verdict = bus.commit(delivery, effects)
         if not isinstance(verdict, Refused):
-            _say(effects, round(time.monotonic() - began, 3))
+            _say(verdict, effects, round(time.monotonic() - began, 3))
             return verdict
         reason = verdict.reason
     wait = timedelta(seconds=_PUT_OFF * (1 + random.random()))  # noqa: S311 (spreading load is no secret)
     raise Deferred(f"refused {_REFUSALS} times in a row, last because {reason}", until=kit.clock() + wait)
 
 
-def _say(effects: Effects, seconds: float) -> None:
-    if effects.skipped:
+def _say(verdict: Verdict, effects: Effects, seconds: float) -> None:
+    if isinstance(verdict, Duplicate):
+        log.info("too late: it was committed meanwhile", seconds=seconds)
+    elif effects.skipped:
         log.info("skipped", reason=effects.skipped, seconds=seconds)
     else:
         log.info("done", emitted=len(effects.events), seconds=seconds)

@@ -27,7 +27,7 @@ class Fleet:
     def __init__(self, posts: Sequence[Post], *, last: Sequence["Stoppable"] = ()) -> None:
         self._posts = posts
         self._last = last
-        self._threads = [threading.Thread(target=post.run, name=type(post).__name__) for post in posts]
+        self._threads = [threading.Thread(target=_run, args=(post,), name=type(post).__name__) for post in posts]
         self._stopping = threading.Event()
 
     def start(self) -> None:
@@ -59,6 +59,13 @@ class Fleet:
         for each in self._last:
             each.stop()
         return was_asked
+
+
+def _run(post: Post) -> None:
+    try:
+        post.run()
+    except Exception:  # the outermost call of a thread: `wait` says that it has ended, this says why
+        log.exception("a part has failed", part=type(post).__name__)
 
 
 class Stoppable(Protocol):

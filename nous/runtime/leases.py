@@ -16,7 +16,8 @@ log = structlog.get_logger(__name__)
 class LeaseKeeper:
     """Renews the leases of the deliveries that are being handled, each until its deadline. Times are in seconds.
 
-    What outlives its deadline loses its lease, is submitted again, and is fenced when it comes to commit after all.
+    What outlives its deadline loses its lease and is submitted again. It may still commit after all: whoever commits
+    first does, and the others are fenced.
     """
 
     def __init__(self, bus: Bus, *, lease: float, deadline: float) -> None:

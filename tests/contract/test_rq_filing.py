@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 import redis
 from builders.rq import books_of, key_of, order_of, worker_of
+from rq.worker import BaseWorker
 
 from nous.jobs.rq.books import Begun, Books, Returned
 from nous.jobs.rq.filing import Filing
-from nous.jobs.rq.queue import RqJobs
+from nous.jobs.rq.queue import RqJobs, queue_named
 
 ORDER = order_of(7)
 JOB = key_of(ORDER)
@@ -44,6 +45,40 @@ def test_what_could_not_be_filed_in_an_outage_is_filed_later(redis_client: redis
 
     assert redis_client.hget(JOB, "status") == b"finished"
     assert redis_client.zcard("rq:wip:toy") == 0
+
+
+def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Redis, begun: Begun) -> None:
+    filing = _filing(redis_client)
+
+    redis_client.config_set("min-replicas-to-write", "1")
+    try:
+        filing.returned(begun, "done")
+        assert redis_client.hget(JOB, "status") == b"started"
+    finally:
+        redis_client.config_set("min-replicas-to-write", "0")
+    filing.again()
+
+    assert redis_client.hget(JOB, "status") == b"finished"
+
+
+def test_a_failure_that_could_not_be_filed_is_filed_later(redis_client: redis.Redis, begun: Begun) -> None:
+    class Cut(BaseWorker):
+        is_cut = True
+
+        def handle_job_failure(self, *args: Any, **kwargs: Any) -> None:
+            if self.is_cut:
+                raise redis.ConnectionError("cut")
+            super().handle_job_failure(*args, **kwargs)
+
+    worker = Cut([queue_named("toy", redis_client)], name="worker", connection=redis_client)
+    filing = Filing(worker, Books(worker, redis_client), redis_client)
+
+    filing.failed(begun, ValueError("oops"))
+    assert redis_client.hget(JOB, "status") == b"started"
+    worker.is_cut = False
+    filing.again()
+
+    assert redis_client.hget(JOB, "status") == b"failed"
 
 
 def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: Begun) -> None:

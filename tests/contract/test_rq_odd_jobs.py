@@ -95,4 +95,5 @@ def test_what_is_no_job_of_ours_does_not_cost_those_that_are_taken_with_it(
 
     begun = {job.id for job in books.begin(queue, most=3)}
 
-    assert begun >= {order_of(1).id, order_of(2).id}
+    assert begun == {order_of(1).id, order_of(2).id}
+    assert redis_client.zcard("rq:wip:toy") == 2

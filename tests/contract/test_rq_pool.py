@@ -177,6 +177,34 @@ def test_a_pool_that_is_suspended_takes_nothing_until_it_may_go_on(
     assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
 
 
+@pytest.mark.parametrize("gone", ["rq:worker:pool", "rq:workers", "rq:workers:toy"])
+def test_a_pool_whose_keys_were_deleted_shows_itself_again_although_it_is_busy(
+    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    monkeypatch.setattr("nous.jobs.rq.pool._BEAT", 0.05)
+    go_on = Event()
+
+    def runner(*_: Any) -> str:
+        go_on.wait(30)
+        return "done"
+
+    pool = _pool(redis_client, runner, concurrency=1)
+    jobs.submit(order_of(1))
+    thread = Thread(target=pool.run)
+    thread.start()
+    try:
+        wait_until(lambda: not jobs.is_waiting(order_of(1)), "the job to begin")
+        redis_client.delete(gone)
+        redis_client.hincrby("rq:worker:pool", "successful_job_count", 1)  # as a job that ends does
+        wait_until(lambda: [seen.state for seen in workers_seen(redis_client)] == ["busy"], "it to show itself")
+        [queues] = [seen.queues for seen in workers_seen(redis_client)]
+        assert queues == ("toy", "toy-bulk")
+    finally:
+        go_on.set()
+        pool.stop()
+        thread.join()
+
+
 def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis) -> None:
     ran: list[str] = []
 

@@ -4,6 +4,8 @@ import threading
 from functools import partial
 from typing import Any
 
+import pytest
+
 from nous.jobs.rq.hands import Hands
 
 
@@ -29,6 +31,32 @@ def test_tasks_that_wait_run_beside_each_other() -> None:
 
     everybody.wait(timeout=30)
     hands.dismiss()
+
+
+def test_when_the_system_gives_no_more_threads_those_there_are_do_everything(
+    monkeypatch: pytest.MonkeyPatch, wait_until: Any
+) -> None:
+    hands, go_on, done = Hands("toy"), threading.Event(), list[int]()
+
+    def task(number: int) -> None:
+        go_on.wait(30)
+        done.append(number)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    hands.give(partial(task, 0))
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for number in range(1, 5):
+            hands.give(partial(task, number))
+    go_on.set()
+    wait_until(lambda: len(done) == 5, "all tasks to be done")
+    hands.give(partial(task, 5))
+    wait_until(lambda: len(done) == 6, "the next one to be done")
+    hands.dismiss()
+
+    assert done == [0, 1, 2, 3, 4, 5]
 
 
 def test_who_is_dismissed_finishes_what_was_given_and_ends(wait_until: Any) -> None:

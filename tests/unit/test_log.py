@@ -155,3 +155,26 @@ def test_the_console_form_is_for_the_eye(capsys: pytest.CaptureFixture[str]) -> 
     assert "look" in err
     assert "event_id=e1" in err
     assert not err.startswith("{")
+
+
+@pytest.mark.parametrize("odd", ["half a character: \ud800", 2**70, {1: "\udfff"}])
+def test_what_json_does_not_know_is_on_the_line_all_the_same(capsys: pytest.CaptureFixture[str], odd: Any) -> None:
+    log.configure("info", "json")
+
+    structlog.get_logger("nous.somewhere").info("odd", value=odd)
+
+    (line,) = lines(capsys)
+    assert (line["event"], "value" in line) == ("odd", True)
+
+
+def test_a_line_that_cannot_be_written_does_not_end_the_work(capsys: pytest.CaptureFixture[str]) -> None:
+    class Broken(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            raise RuntimeError("no text")
+
+    handler = log.StandardError()
+    handler.setFormatter(Broken())
+
+    handler.emit(logging.makeLogRecord({"msg": "odd"}))
+
+    assert capsys.readouterr().err == ""

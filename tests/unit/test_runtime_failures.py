@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nous import log
 from nous.bus.base import Subscription
 from nous.bus.ledger import Account
 from nous.effects import Effects
@@ -31,6 +32,21 @@ def test_an_error_that_may_pass_is_tried_again_exactly_as_often_as_configured(ru
     [letter] = runtime.bus.letters()
     assert letter.reason == "failed 3 times; Retryable: not now"
     assert runtime.account == Account(received=1, dead=1)
+
+
+def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
+    runtime: Any, ended: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.configure("warning", "json")
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(ValueError("bad \ud800 text"))
+
+    assert runtime.run() == ["failed: ValueError: bad ? text"]
+
+    [(_, progress)] = _overdue(runtime)
+    assert (progress.errors, progress.crashes) == (1, 0)
+    assert "will be tried again" in capsys.readouterr().err
 
 
 def test_a_retry_waits_for_its_backoff(runtime: Any, ended: Any) -> None:
@@ -216,3 +232,8 @@ def _raise(error: Exception) -> Callable[[Event], Effects]:
 def _only(session_id: str, behave: Callable[[Event], Effects]) -> Callable[[Event], Effects]:
     """Behave so with that session, and well with every other."""
     return lambda event: behave(event) if event.session_id == session_id else Effects()
+
+
+def _overdue(runtime: Any) -> Any:
+    runtime.later()
+    return runtime.bus.overdue(TOY, limit=10)

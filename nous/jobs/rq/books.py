@@ -66,11 +66,7 @@ class Books:
                 *(uuid4().hex for _ in range(most)),
             ),
         )
-        # An id that is not UTF-8 is not ours; it must not cost those that were taken with it.
-        return [
-            Begun(job_id.decode(errors="backslashreplace"), execution.decode(), queue, at, data)
-            for job_id, execution, data in found
-        ]
+        return [Begun(job_id.decode(), execution.decode(), queue, at, data) for job_id, execution, data in found]
 
     def beat(self, running: Iterable[Begun]) -> None:
         """Say that these jobs still run."""

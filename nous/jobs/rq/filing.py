@@ -7,7 +7,7 @@ safe in the stream.
 import traceback
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import redis
 import structlog
@@ -25,6 +25,8 @@ from nous.jobs.rq.job import AllowListedJob
 _KEPT = 1000
 """Jobs that are kept to be filed again; of more, the oldest are left to RQ's housekeeping."""
 
+T = TypeVar("T")
+
 log = structlog.get_logger(__name__)
 
 
@@ -37,6 +39,7 @@ class Filing:
         self._client = client
         self._together = Gather(self._file)
         self._late: deque[Returned] = deque(maxlen=_KEPT)
+        self._late_failures: deque[tuple[Begun, BaseException]] = deque(maxlen=_KEPT)
 
     def returned(self, job: Begun, said: str) -> None:
         """File a job whose attempt came to its end."""
@@ -47,7 +50,10 @@ class Filing:
         try:
             job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
             self._file_failure(job, begun, error)
-        except (redis.RedisError, NoSuchJobError) as trouble:
+        except NoSuchJobError as trouble:
+            self._warn([begun], trouble)
+        except redis.RedisError as trouble:
+            self._late_failures.append((begun, error))
             self._warn([begun], trouble)
         except Exception as trouble:  # noqa: BLE001 (whatever RQ raises on what somebody wrote into a job's hash)
             self._warn([begun], trouble)
@@ -55,17 +61,21 @@ class Filing:
 
     def again(self) -> None:
         """File once more what could not be filed before."""
-        late = [self._late.popleft() for _ in range(len(self._late))]
-        if late:
+        if late := _emptied(self._late):
             self._file(late)
+        for job, error in _emptied(self._late_failures):
+            self.failed(job, error)
 
     def _file(self, returned: Sequence[Returned]) -> None:
         try:
-            for job_id, error in self._books.finish(returned).items():
-                log.error("RQ's books do not take a job", job_id=job_id, error=error)
+            failures = self._books.finish(returned)
         except redis.RedisError as error:
             self._late.extend(returned)
             self._warn([each.job for each in returned], error)
+        else:
+            self._late.extend(each for each in returned if each.job.id in failures)
+            for job_id, error in failures.items():
+                log.warning("RQ's books could not be written", jobs=[job_id], error=error)
 
     def _file_failure(self, job: Any, begun: Begun, error: BaseException) -> None:
         job.started_at, job.ended_at = begun.began, now()
@@ -78,3 +88,7 @@ class Filing:
 
     def _warn(self, jobs: Sequence[Begun], error: Exception) -> None:
         log.warning("RQ's books could not be written", jobs=[job.id for job in jobs], error=str(error))
+
+
+def _emptied(queue: deque[T]) -> list[T]:
+    return [queue.popleft() for _ in range(len(queue))]

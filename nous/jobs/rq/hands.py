@@ -18,14 +18,24 @@ class Hands:
         self._name = name
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._free = threading.Semaphore(0)
+        self._owed = threading.Semaphore(0)
         self._count = 0
 
     def give(self, task: Task) -> None:
-        """Have *task* done soon. It has to catch what it raises."""
+        """Have *task* done soon. It has to catch what it raises.
+
+        Raises RuntimeError when there is no thread and the system gives none; the task is done when it gives one.
+        """
         self._tasks.put(task)
-        if not self._free.acquire(blocking=False):
+        if self._free.acquire(blocking=False):
+            return
+        try:
+            threading.Thread(target=self._work, name=f"{self._name}-{self._count + 1}", daemon=True).start()
             self._count += 1
-            threading.Thread(target=self._work, name=f"{self._name}-{self._count}", daemon=True).start()
+        except RuntimeError:
+            if not self._count:
+                raise
+            self._owed.release()  # whoever has done his task next does this one, and is not free then
 
     def dismiss(self) -> None:
         """Let the threads end, each when it is free; nothing is given afterwards."""
@@ -35,4 +45,5 @@ class Hands:
     def _work(self) -> None:
         while task := self._tasks.get():
             task()
-            self._free.release()
+            if not self._owed.acquire(blocking=False):
+                self._free.release()

@@ -12,6 +12,7 @@ from typing import Any
 
 import redis
 import structlog
+from rq import worker_registration
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
@@ -130,8 +131,8 @@ class PoolWorker(BaseWorker):
         """Start up to *most* jobs of the first queue that has any; whether there were some."""
         for queue in self.queues:
             if begun := self._books.begin(queue, most=most):
+                self._running |= {job.execution: (job, time.monotonic()) for job in begun}
                 for job in begun:
-                    self._running[job.execution] = job, time.monotonic()
                     self._hands.give(partial(self._perform, job))
                 if queue is not self.queues[0]:
                     self._others_at = time.monotonic()
@@ -194,13 +195,21 @@ class PoolWorker(BaseWorker):
         if time.monotonic() - self._beat_at < _BEAT:
             return
         self._beat_at = time.monotonic()
-        if not self.connection.exists(self.key):  # it expired in a long pause, or somebody emptied the server
-            self.register_birth()
+        self._show_itself()
         self.heartbeat()
         self._books.beat([job for job, _ in list(self._running.values())])
         self._filing.again()
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
+
+    def _show_itself(self) -> None:
+        """See that RQ knows this worker: its keys expire in a long pause, and somebody may have emptied the server."""
+        if self.connection.hexists(self.key, "birth"):
+            worker_registration.register(self)
+        else:
+            self.connection.delete(self.key)  # what counting and beating have left there meanwhile
+            self.register_birth()
+            self.set_state(self.get_state())
 
     def _drain(self) -> None:
         self._has_room.clear()

@@ -1,5 +1,5 @@
 -- Take jobs from a queue and say that they have begun, in one step: none is ever taken and not accounted for. One whose
--- hash is gone (expired, or deleted by hand) is passed over, as RQ does.
+-- hash is gone (expired, or deleted by hand) is passed over, as RQ does, and so is what RQ would not take for an id.
 --
 -- KEYS  1 queue  2 registry of started jobs  3 executions of the worker
 -- ARGV  1 prefix  2 the worker's name  3 now, as text  4 now, in seconds  5 seconds until the next heartbeat is overdue
@@ -41,7 +41,7 @@ for i = 6, #ARGV do
     break
   end
   local job, executions = ARGV[1] .. ':job:' .. id, ARGV[1] .. ':executions:' .. id
-  local data = is('hash', job) and is('zset', executions) and redis.call('HGET', job, 'data')
+  local data = id:find('^[%w_-]+$') and is('hash', job) and is('zset', executions) and redis.call('HGET', job, 'data')
   if data then
     begin(id, job, executions, ARGV[i])
     begun[#begun + 1] = { id, ARGV[i], data }

@@ -40,6 +40,7 @@ end
 
 local function close(id, i)
   local name, job = id .. ':' .. ARGV[i + 1], ARGV[1] .. ':job:' .. id
+  redis.call('EXPIRE', job, LONGEST) -- whatever goes wrong below, it does not stay for ever
   redis.call('DEL', ARGV[1] .. ':execution:' .. name)
   redis.call('SREM', KEYS[2], name)
   redis.call('ZREM', ARGV[1] .. ':wip:' .. ARGV[i + 2], name)
