@@ -170,7 +170,7 @@ def test_what_json_does_not_know_is_on_the_line_all_the_same(capsys: pytest.Capt
 def test_a_line_that_cannot_be_written_does_not_end_the_work(capsys: pytest.CaptureFixture[str]) -> None:
     class Broken(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
-            raise RuntimeError("no text")
+            raise RuntimeError(f"no text of {record.msg}")
 
     handler = log.StandardError()
     handler.setFormatter(Broken())
