@@ -1,7 +1,5 @@
 """Builders and waiting, for every test."""
 
-import itertools
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +7,7 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
+from builders import waiting
 
 from nous.events import NAMESPACE, SessionEnded
 from nous.scope import Scope
@@ -43,17 +42,7 @@ def ended() -> Ended:
 @pytest.fixture
 def wait_until() -> WaitUntil:
     """Waits for a condition, and says what it waited for when that does not come about."""
-
-    def wait(condition: Callable[[], object], what: str, *, seconds: float = 30.0) -> None:
-        deadline = time.monotonic() + seconds
-        for pause in itertools.chain([0.001, 0.005, 0.02], itertools.repeat(0.05)):
-            if condition():
-                return
-            if time.monotonic() > deadline:
-                pytest.fail(f"waited {seconds:g} s for {what}")
-            time.sleep(pause)
-
-    return wait
+    return waiting.wait_until
 
 
 @dataclass

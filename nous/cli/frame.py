@@ -133,7 +133,7 @@ def _told_to_the_user(*, debug: bool) -> Generator[None]:
         if debug:
             raise
         _end(str(error), exit_code(error))
-    except Exception as error:  # the outermost place there is
+    except Exception as error:  # the outermost place there is: people get a sentence, and --debug the traceback
         if debug:
             raise
         _end(f"a defect: {type(error).__name__}: {error} (--debug before the command shows where)", DEFECT)

@@ -84,7 +84,7 @@ class Attempts:
         try:
             with self._leases.held(delivery.ticket):
                 verdict = execute(worker, delivery, kit=self._kit, bus=self._bus)
-        except Exception as error:  # noqa: BLE001 (the outermost loop: whatever a handler raises is written down here)
+        except Exception as error:  # noqa: BLE001 (whatever a handler raises is written down here, and followed by something)
             raise AttemptFailed(self._settle(delivery, error)) from None
         return "done" if isinstance(verdict, Committed) else "nothing to do: it was committed meanwhile"
 

@@ -38,7 +38,7 @@ class Sweeper:
             return self._revive(ticket, progress)
         except Unavailable:
             raise
-        except Exception:  # the outermost loop of one delivery: the others are swept all the same
+        except Exception:  # the outermost call for one delivery: the others are swept all the same
             log.exception("a delivery could not be revived", entry=ticket.entry)
             return False
 

@@ -24,6 +24,7 @@ PATIENCE = 60.0
 """Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
 
 _POLL = 0.02
+"""Seconds between two looks at a server that comes or goes; it tells nobody when it does."""
 _LONGEST_LOG = 1_000_000
 _LOG_LINES = 8
 _LEAST_SPACE = 1_000_000

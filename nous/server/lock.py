@@ -10,7 +10,7 @@ from pathlib import Path
 from nous.errors import Unavailable
 
 _POLL = 0.02
-"""Seconds between two tries."""
+"""Seconds between two tries: a file lock is waited for without end, or not at all."""
 
 
 @contextmanager

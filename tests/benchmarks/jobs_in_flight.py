@@ -41,6 +41,10 @@ FORKS = 50
 OURS = 4000
 THEIRS = 1500
 TRICKLE = 200
+PACE = 0.02
+"""Seconds between two publications of the trickle: slow enough that each job is alone."""
+PATIENCE = 300
+"""Seconds for any one thing to come about; more means that something hangs."""
 _SUMMARY = Summary(
     title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
 )
@@ -81,9 +85,8 @@ def _pool(directory: Path) -> tuple[Figures, list[float]]:
     figures = _measured(lambda: _done(world), OURS, lambda: _pss(os.getpid()))
     for _ in range(TRICKLE):
         world.bus.publish(_ended())
-        time.sleep(0.02)
-    while _done(world) < OURS + TRICKLE:
-        time.sleep(0.05)
+        time.sleep(PACE)
+    _wait_until(lambda: _done(world) >= OURS + TRICKLE, "the trickle to be done")
     overhead = list(_overhead(world))
     crew.stop()
     crew.wait()
@@ -99,8 +102,7 @@ def _fork_pool(directory: Path) -> Figures:
     program = str(Path(sys.executable).parent / command[0])
     with subprocess.Popen([program, *command[1:]], start_new_session=True) as pool:
         try:
-            while world.client.scard(f"rq:workers:{queue.name}") < FORKS:
-                time.sleep(0.2)
+            _wait_until(lambda: _workers(world) >= FORKS, "RQ's workers to begin", pause=0.2)
             queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
             figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
         finally:
@@ -119,19 +121,32 @@ def _end(pool: subprocess.Popen[bytes]) -> None:
 
 def _measured(done: Callable[[], int], jobs: int, memory: Callable[[], float]) -> Figures:
     """The rate between the first tenth and the end, when everything is in flight, and the memory in between."""
-    while done() < jobs / 10:
-        time.sleep(0.02)
+    _wait_until(lambda: done() >= jobs / 10, "the first tenth to be done")
     began, first, peak = time.perf_counter(), done(), 0.0
-    while (now := done()) < jobs:
+
+    def is_done() -> bool:
+        nonlocal peak
+        now = done()
         if now < jobs * 0.8:
             peak = max(peak, memory())
-        time.sleep(0.1)
+        return now >= jobs
+
+    _wait_until(is_done, "the others to be done", pause=0.1)
     return Figures((jobs - first) / (time.perf_counter() - began), peak)
+
+
+def _wait_until(condition: Callable[[], bool], what: str, *, pause: float = 0.05) -> None:
+    """Look every *pause* seconds: often enough for the figures, and little work beside what is measured."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {PATIENCE} s for {what}")
+        time.sleep(pause)
 
 
 def _sleeper(kit: Kit) -> Callable[[Event], Effects]:
     def handle(event: Event) -> Effects:
-        time.sleep(WAIT)
+        time.sleep(WAIT)  # the call to a model
         follow = EpisodeSummarized.after(
             event, by="sleeper", at=kit.clock(), episode_id=event.id, version="-", summary=_SUMMARY
         )
@@ -156,6 +171,11 @@ def _ended() -> SessionEnded:
 
 def _done(world: World) -> int:
     return world.ledger.account(world.subscription("sleeper")).done
+
+
+def _workers(world: World) -> int:
+    client: Any = world.rq_client
+    return int(client.scard("rq:workers:baseline"))
 
 
 def _overhead(world: World) -> Iterator[float]:

@@ -21,6 +21,7 @@ from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_ledger import RedisLedger
 from nous.errors import Misconfigured
 from nous.events import Event, SessionEnded
+from nous.jobs.rq.queue import RqJobs
 from nous.server import binary, embedded
 
 
@@ -44,6 +45,12 @@ def redis_client(redis_server: str) -> Iterator[redis.Redis]:
     with redis.Redis.from_url(redis_server, socket_timeout=10) as client:
         client.flushall()
         yield client
+
+
+@pytest.fixture
+def jobs(redis_client: redis.Redis) -> RqJobs:
+    """RQ as the queue of attempts, on a server with nothing in it."""
+    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
 
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)

@@ -23,7 +23,6 @@ from nous.jobs.rq.queue import RqJobs, queue_named
 
 Keys = dict[str, Any]
 Runner = Callable[..., str]
-LIFE = 60
 _OF_A_RUN = re.compile(r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|1\d{9}(\.\d+)?(-\d+)?")
 """What differs from run to run: ids of executions and times."""
 
@@ -31,11 +30,6 @@ _OF_A_RUN = re.compile(r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|1\d{9}(\.\d+)?(-\
 @pytest.fixture
 def order() -> Order:
     return order_of(7)
-
-
-@pytest.fixture
-def jobs(redis_client: redis.Redis) -> RqJobs:
-    return RqJobs(redis_client, deadline=600, result_ttl=LIFE, failure_ttl=LIFE)
 
 
 def by_rq(client: redis.Redis, runner: Runner) -> None:

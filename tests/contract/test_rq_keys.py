@@ -18,11 +18,6 @@ from nous.jobs.rq.queue import RqJobs, queue_named
 ORDER = order_of(7)
 
 
-@pytest.fixture
-def jobs(redis_client: redis.Redis) -> RqJobs:
-    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
-
-
 def run_stock_worker(client: redis.Redis, runner: Callable[..., str] | None = None) -> None:
     class Bound(AllowListedJob):
         pass

@@ -16,11 +16,6 @@ def order() -> Order:
     return order_of(7)
 
 
-@pytest.fixture
-def jobs(redis_client: redis.Redis) -> RqJobs:
-    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
-
-
 @pytest.mark.parametrize("odd", ["abc", "", "1.5", "99999999999999999999", "-99"])
 def test_an_odd_life_of_one_result_spoils_neither_it_nor_its_neighbours(
     jobs: RqJobs, redis_client: redis.Redis, odd: str

@@ -15,11 +15,6 @@ from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 
-@pytest.fixture
-def jobs(redis_client: redis.Redis) -> RqJobs:
-    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
-
-
 def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
     jobs: RqJobs, redis_client: redis.Redis, wait_until: Any
 ) -> None:

@@ -2,7 +2,6 @@
 
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.waiting import wait_until
 from redis import Redis
 from rq import Queue, SimpleWorker
 from rq.job import Job
@@ -32,13 +32,6 @@ QUEUE = "episode-summarizer"
 IN_FLIGHT = 20
 DESCRIPTION = "session_ended of session seven, attempt 2"
 FAILING, FINISHED, DEPENDENT, QUEUED = "failing", "finished", "dependent", "queued"
-
-
-def wait_until(holds: Callable[[], bool], what_for: str, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"waited in vain for {what_for}"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")

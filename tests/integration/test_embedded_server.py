@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import redis
+from builders.waiting import wait_until
 
 from nous.errors import Misconfigured, Unavailable
 from nous.server import embedded, lock
@@ -85,13 +85,6 @@ def pid_of(client: redis.Redis) -> int:
     return int(client.info("server")["process_id"])
 
 
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    until = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < until, f"waited in vain for {what}"
-        time.sleep(0.001)
-
-
 def kill(pid: int, directory: Path) -> None:
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not lock.is_held(locate(directory).alive), "the killed server to be gone")
@@ -139,7 +132,7 @@ def test_a_starter_killed_halfway_leaves_the_way_free(
     hear(starter)
     say(starter)
     files = {"election": place.election, "server": place.alive}
-    wait_until(lambda: lock.is_held(files[moment]) or lock.is_held(place.alive), f"the {moment} to begin")
+    wait_until(lambda: lock.is_held(files[moment]) or lock.is_held(place.alive), f"the {moment} to begin", pause=0.001)
 
     starter.kill()
     starter.wait()

@@ -12,7 +12,7 @@ from nous.errors import BadInput
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Learned, Linked, Source, Superseded
 from nous.learning.known import Knowledge
-from nous.learning.learn import ALREADY, Learning, Occasion, fact_id, learn, usable
+from nous.learning.learn import ALREADY, LONGEST_TEXT, Learning, Occasion, fact_id, learn, usable
 from nous.learning.policy import Policy
 from nous.scope import Scope
 
@@ -175,3 +175,9 @@ def test_blanks_are_passed_over_and_the_cap_is_reported() -> None:
     assert [candidate.text for candidate in kept] == ["one", "two", "three"]
     assert cut == 1
     assert usable(candidates, cap=50)[1] == 0
+
+
+def test_a_text_too_long_for_a_fact_is_cut_and_counted() -> None:
+    fitting = CandidateFact(text="The port is 8080")
+
+    assert usable([CandidateFact(text="x" * (LONGEST_TEXT + 1)), fitting], cap=50) == ((fitting,), 1)

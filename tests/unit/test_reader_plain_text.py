@@ -76,3 +76,12 @@ def test_an_endless_turn_is_cut_and_said_so() -> None:
 
     assert len(transcript.entries[0].text) < 1_100_000
     assert transcript.skipped["lines of an endless turn"] > 0
+
+
+def test_of_a_turn_that_is_too_long_the_beginning_is_kept() -> None:
+    words = "please remember the thing. "
+
+    transcript = parse_transcript(f"User: {words * 100_000}\n\nAssistant: ok")
+
+    assert transcript.entries[0].text.startswith(words)
+    assert transcript.skipped["lines of an endless turn"] > 0

@@ -168,3 +168,12 @@ def test_a_reference_to_nothing_readable_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=reason):
         transcripts.read(ended(dataref=dataref))
+
+
+def test_a_worker_that_cannot_read_a_transcript_does_not_quote_it(ended: Any) -> None:
+    transcripts = StoredTranscripts(MemoryStore(), StoreKeys())
+
+    with pytest.raises(BadInput) as caught:
+        transcripts.read(ended(text="hunter2\x00\x01\x02" * 500))
+
+    assert "hunter" not in str(caught.value)

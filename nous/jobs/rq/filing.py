@@ -55,8 +55,8 @@ class Filing:
         except redis.RedisError as trouble:
             self._late_failures.append((begun, error))
             self._warn([begun], trouble)
-        except Exception as trouble:  # noqa: BLE001 (whatever RQ raises on what somebody wrote into a job's hash)
-            self._warn([begun], trouble)
+        except Exception as trouble:
+            log.warning("RQ's books could not be written", jobs=[begun.id], exc_info=trouble)
             self._books.strike(begun)
 
     def again(self) -> None:

@@ -24,7 +24,7 @@ class Gather(Generic[T]):
     def __call__(self, item: T) -> None:
         """Hand in *item*. When every thread that calls this has come back, each was carried out, or the attempt raised.
 
-        Raises whatever *carry_out* raises, when all that waits has had its turn.
+        Raises what *carry_out* raised, when all that waits has had its turn; if it raised more than once, as a group.
         """
         self._waiting.append(item)
         failures: list[Exception] = []
@@ -37,7 +37,7 @@ class Gather(Generic[T]):
             finally:
                 self._is_at_it.release()
         if failures:
-            raise failures[0]
+            raise failures[0] if len(failures) == 1 else ExceptionGroup("several handfuls failed", failures)
 
     def _handful(self) -> list[T]:
         return [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most))]

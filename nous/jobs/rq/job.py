@@ -24,7 +24,7 @@ class AllowListedJob(Job):
     """A job that runs `nous.job.perform`, and refuses everything else.
 
     JSON keeps pickles out, but a JSON job still names its function: `os.system` would run. Callbacks and webhooks name
-    functions and addresses of their own, so a job that has any is refused as well.
+    functions and addresses of their own, so a job is read without them.
     """
 
     runner: Runner | None = None

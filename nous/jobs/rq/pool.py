@@ -103,14 +103,14 @@ class PoolWorker(BaseWorker):
             self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Take a step; whatever goes wrong with the server, or with what somebody put into a queue, is not the end."""
+        """Do *step*; what goes wrong with the server, or with what somebody wrote into it, is not the end."""
         try:
             step()
         except _OUTAGES as error:
-            log.warning("Redis did not answer; trying again", rq_worker=self.name, error=str(error))
+            log.warning("Redis did not answer", rq_worker=self.name, error=str(error))
             self._stopping.wait(_RECONNECT)
         except Exception:  # the outermost loop: a pool that dies leaves a worker that looks healthy
-            log.exception("the pool stumbled over what it took from a queue", rq_worker=self.name)
+            log.exception("the pool stumbled, and goes on", rq_worker=self.name)
             self._stopping.wait(_RECONNECT)
 
     def _step(self) -> None:
@@ -164,7 +164,7 @@ class PoolWorker(BaseWorker):
     def _perform(self, job: Begun) -> None:
         try:
             self._run(job)
-        except Exception:  # the outermost call of a thread
+        except Exception:  # the outermost call of a thread: nobody else would hear of it
             log.exception("RQ's books could not be written", jobs=[job.id])
         finally:
             self._running.pop(job.execution, None)
