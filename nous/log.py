@@ -27,9 +27,13 @@ class StandardError(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            sys.stderr.write(f"{self.format(record)}\n")
+            line = self.format(record)
+        except Exception as error:  # noqa: BLE001 (whatever a value's text raises: it must not end the work, nor be hidden)
+            line = _as_json({"event": "a log line could not be written", "why": repr(error), "logger": record.name})
+        try:
+            sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
-        except Exception:  # noqa: BLE001 (nobody reads it, or it cannot be written: a log line must never end the work)
+        except (OSError, ValueError):  # nobody reads standard error any more
             return
 
 

@@ -167,7 +167,7 @@ def test_what_json_does_not_know_is_on_the_line_all_the_same(capsys: pytest.Capt
     assert (line["event"], "value" in line) == ("odd", True)
 
 
-def test_a_line_that_cannot_be_written_does_not_end_the_work(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_that_cannot_be_written_is_told_of_and_does_not_end_the_work(capsys: pytest.CaptureFixture[str]) -> None:
     class Broken(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
             raise RuntimeError(f"no text of {record.msg}")
@@ -177,4 +177,6 @@ def test_a_line_that_cannot_be_written_does_not_end_the_work(capsys: pytest.Capt
 
     handler.emit(logging.makeLogRecord({"msg": "odd"}))
 
-    assert capsys.readouterr().err == ""
+    (line,) = lines(capsys)
+    assert line["event"] == "a log line could not be written"
+    assert "no text of odd" in line["why"]
