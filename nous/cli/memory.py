@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import unquote
 
 import click
 
@@ -98,7 +99,7 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield f"{summary.title}  [{summary.outcome}]"
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {episode.tier} summary"
     if episode.dataref:
-        yield f"  from {episode.dataref.removeprefix('file://')}"
+        yield f"  from {unquote(episode.dataref.removeprefix('file://'))}"
     yield f"  because {summary.outcome_rationale}"
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.open_threads)
