@@ -104,12 +104,13 @@ class RedisBus:
         # reply is lost and the script sent again, it finds the name that nobody else can have made up.
         name = uuid4().hex
         likely = Progress(attempt=attempt)
-        has_begun, delivery = self._open(ticket, likely.encode(), likely.begun(name).encode(), lease)
-        if delivery is None or not (has_begun or delivery.progress.offers(attempt)):
-            return None
-        begun = delivery.progress.begun(name)
-        if has_begun or self.amend(ticket, before=delivery.progress, after=begun, lease=lease):
-            return replace(delivery, progress=begun)
+        for _ in range(2):
+            has_begun, delivery = self._open(ticket, likely.encode(), likely.begun(name).encode(), lease)
+            if delivery and has_begun:
+                return replace(delivery, progress=likely.begun(name))
+            if delivery is None or not delivery.progress.offers(attempt):
+                return None
+            likely = delivery.progress
         return None
 
     def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:

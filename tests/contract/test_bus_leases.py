@@ -96,3 +96,8 @@ def test_an_attempt_whose_turn_is_over_does_not_begin(world: Any, ended: Any) ->
     reopened = world.bus.open(waiting.ticket)
     assert reopened is not None
     assert reopened.progress.state is State.WAITING
+
+
+def test_progress_is_written_as_releases_write_it_that_know_no_name_for_who_runs_it() -> None:
+    assert Progress().encode() == (b'{"attempt":1,"state":"offered","errors":0,"crashes":0,"deaths":0,"reason":""}')
+    assert Progress.decode(Progress().begun("me").encode()) == Progress().begun("me")

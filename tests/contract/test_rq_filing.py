@@ -81,6 +81,24 @@ def test_a_failure_that_could_not_be_filed_is_filed_later(redis_client: redis.Re
     assert redis_client.hget(JOB, "status") == b"failed"
 
 
+@pytest.mark.parametrize("key", [f"rq:results:{ORDER.id}", "rq:finished:toy"])
+def test_a_key_in_the_way_delays_all_of_the_filing_and_loses_nothing_of_it(
+    redis_client: redis.Redis, begun: Begun, key: str
+) -> None:
+    filing = _filing(redis_client)
+    redis_client.set(key, "in the way")
+
+    filing.returned(begun, "done")
+    filing.again()
+    redis_client.delete(key)
+    filing.again()
+
+    assert redis_client.hget(JOB, "status") == b"finished"
+    assert redis_client.xlen(f"rq:results:{ORDER.id}") == 1
+    assert redis_client.zcard("rq:finished:toy") == 1
+    assert redis_client.hget("rq:worker:worker", "successful_job_count") == b"1"
+
+
 def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: Begun) -> None:
     redis_client.config_set("maxmemory", "1")
     try:

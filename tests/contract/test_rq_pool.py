@@ -191,9 +191,10 @@ def test_a_pool_whose_keys_were_deleted_shows_itself_again_although_it_is_busy(
         wait_until(lambda: not jobs.is_waiting(order_of(1)), "the job to begin")
         redis_client.delete(gone)
         redis_client.hincrby("rq:worker:pool", "successful_job_count", 1)  # as a job that ends does
-        wait_until(lambda: [seen.state for seen in workers_seen(redis_client)] == ["busy"], "it to show itself")
-        [queues] = [seen.queues for seen in workers_seen(redis_client)]
-        assert queues == ("toy", "toy-bulk")
+        shown = [("busy", ("toy", "toy-bulk"))]
+        wait_until(
+            lambda: [(seen.state, seen.queues) for seen in workers_seen(redis_client)] == shown, "it to show itself"
+        )
     finally:
         go_on.set()
         pool.stop()

@@ -59,6 +59,29 @@ def test_when_the_system_gives_no_more_threads_those_there_are_do_everything(
     assert done == [0, 1, 2, 3, 4, 5]
 
 
+def test_threads_that_were_refused_are_made_when_they_can_be_had(
+    monkeypatch: pytest.MonkeyPatch, wait_until: Any
+) -> None:
+    hands, for_ever, begun = Hands("toy"), threading.Event(), list[int]()
+
+    def task(number: int) -> None:
+        begun.append(number)
+        for_ever.wait(30)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        hands.give(partial(task, 0))
+        hands.give(partial(task, 1))
+    hands.give(partial(task, 2))
+
+    wait_until(lambda: sorted(begun) == [0, 1, 2], "every task to have a thread")
+    for_ever.set()
+    hands.dismiss()
+
+
 def test_who_is_dismissed_finishes_what_was_given_and_ends(wait_until: Any) -> None:
     hands, go_on, done = Hands("toy"), threading.Event(), list[int]()
 

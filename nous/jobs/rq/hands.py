@@ -4,7 +4,11 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
+import structlog
+
 Task = Callable[[], object]
+
+log = structlog.get_logger(__name__)
 
 
 class Hands:
@@ -22,20 +26,22 @@ class Hands:
         self._count = 0
 
     def give(self, task: Task) -> None:
-        """Have *task* done soon. It has to catch what it raises.
-
-        Raises RuntimeError when there is no thread and the system gives none; the task is done when it gives one.
-        """
+        """Have *task* done soon. It has to catch what it raises."""
         self._tasks.put(task)
-        if self._free.acquire(blocking=False):
-            return
-        try:
-            threading.Thread(target=self._work, name=f"{self._name}-{self._count + 1}", daemon=True).start()
+        if not self._free.acquire(blocking=False):
+            self._owed.release()
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Make the threads that tasks wait for; to be asked now and then, as the system may have refused them before."""
+        while self._owed.acquire(blocking=False):
+            try:
+                threading.Thread(target=self._work, name=f"{self._name}-{self._count + 1}", daemon=True).start()
+            except RuntimeError as error:
+                self._owed.release()  # whoever has done his task first does this one, and is not free then
+                log.warning("a task waits for a thread", error=str(error))
+                return
             self._count += 1
-        except RuntimeError:
-            if not self._count:
-                raise
-            self._owed.release()  # whoever has done his task next does this one, and is not free then
 
     def dismiss(self) -> None:
         """Let the threads end, each when it is free; nothing is given afterwards."""

@@ -117,6 +117,7 @@ class PoolWorker(BaseWorker):
         """Start some jobs, or find after a moment that there are none, or no room for them."""
         self._beat()
         self._give_up_overdue()
+        self._hands.catch_up()
         self._has_room.clear()
         room = self._concurrency - len(self._running)
         if room <= 0:
@@ -217,3 +218,4 @@ class PoolWorker(BaseWorker):
             self._has_room.wait(_LISTEN)
         self._beat()
         self._give_up_overdue()
+        self._hands.catch_up()

@@ -28,14 +28,15 @@ local function file(job, id, i)
   end
   keep(job, life)
   local queue, results = ARGV[i + 2], ARGV[1] .. ':results:' .. id
-  redis.call('HSET', job, 'status', 'finished', 'ended_at', ARGV[i + 5])
-  redis.call('XADD', results, 'MAXLEN', '~', 10, '*', 'type', 1, 'worker_name', ARGV[2], 'return_value', ARGV[i + 6],
-    'execution_id', ARGV[i + 1], 'execution_started_at', ARGV[i + 3], 'execution_ended_at', ARGV[i + 4])
-  keep(results, life)
   -- It may have been taken for abandoned meanwhile.
   redis.call('ZREM', ARGV[1] .. ':failed:' .. queue, id)
   redis.call('ZADD', ARGV[1] .. ':finished:' .. queue,
     life < 0 and '+inf' or math.floor(tonumber(ARGV[i + 4])) + life, id)
+  redis.call('XADD', results, 'MAXLEN', '~', 10, '*', 'type', 1, 'worker_name', ARGV[2], 'return_value', ARGV[i + 6],
+    'execution_id', ARGV[i + 1], 'execution_started_at', ARGV[i + 3], 'execution_ended_at', ARGV[i + 4])
+  keep(results, life)
+  -- Last, since it says that all the above is done: what fails before it is done again.
+  redis.call('HSET', job, 'status', 'finished', 'ended_at', ARGV[i + 5])
 end
 
 local function close(id, i)
@@ -46,9 +47,9 @@ local function close(id, i)
   redis.call('ZREM', ARGV[1] .. ':wip:' .. ARGV[i + 2], name)
   redis.call('ZREM', ARGV[1] .. ':executions:' .. id, ARGV[i + 1])
   if redis.call('EXISTS', job) == 1 and redis.call('HGET', job, 'status') ~= 'finished' then
+    file(job, id, i)
     redis.call('HINCRBY', KEYS[1], 'successful_job_count', 1)
     redis.call('HINCRBYFLOAT', KEYS[1], 'total_working_time', ARGV[i + 4] - ARGV[i + 3])
-    file(job, id, i)
   end
 end
 
