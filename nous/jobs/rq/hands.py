@@ -33,7 +33,7 @@ class Hands:
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Make the threads that tasks wait for; to be asked now and then, as the system may have refused them before."""
+        """Make the threads that tasks wait for; to be asked now and then, as the system may have refused them."""
         while self._owed.acquire(blocking=False):
             try:
                 threading.Thread(target=self._work, name=f"{self._name}-{self._count + 1}", daemon=True).start()
