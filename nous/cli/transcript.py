@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from nous.transcript import group_into_turns, read_transcript
-from nous.transcript.as_json import transcript_as_json
 from nous.transcript.model import Kind
-from nous.transcript.render import render
+from nous.transcript.view.as_json import transcript_as_json
+from nous.transcript.view.render import render
 
 _COLOURS: Mapping[str, Callable[[str], str]] = {
     "heading": partial(click.style, bold=True),
@@ -26,7 +26,7 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
 @click.command()
 @click.argument("source", metavar="PATH|SESSION")
 @click.option("--format", "name", metavar="F", help="Read it as this format instead of looking what it is.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which can be read again.")
 @click.option("--summaries", is_flag=True, help="Print each turn as it is searched: words, and one line of calls.")
 @click.option("--base", type=click.Path(path_type=Path), help="Where sessions are looked up by id.")
 def transcript(source: str, name: str | None, base: Path | None, *, as_json: bool, summaries: bool) -> None:
@@ -37,7 +37,7 @@ def transcript(source: str, name: str | None, base: Path | None, *, as_json: boo
     stream = sys.stdin.buffer if source == "-" else source
     found = read_transcript(stream, format=name, base=base)
     if as_json:
-        click.echo(transcript_as_json(found))
+        click.echo(transcript_as_json(found), nl=False)
     elif summaries:
         click.echo("\n\n---\n\n".join(turn.text for turn in group_into_turns(found)))
     else:

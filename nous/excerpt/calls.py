@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from nous.calls import commit_subject, named_paths, written_files
 from nous.transcript.model import Entry, Kind, Transcript
-from nous.transcript.tools import extract_tool_summary
+from nous.transcript.tools.summary import extract_tool_summary
 
 Shorten = Callable[[str], str]
 

@@ -23,6 +23,30 @@ class Kind(StrEnum):
     SYSTEM = "system"
 
 
+class Trust(StrEnum):
+    """On whose word something stands, the most trusted first."""
+
+    USER = "user"
+    SYSTEM = "system"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    WEB = "web"
+
+
+WEB_TOOLS = frozenset({"WebFetch", "WebSearch", "web_fetch", "web_search", "google_web_search", "web_search_call"})
+"""Tools whose results anybody in the world may have written."""
+
+_TRUST = {
+    Kind.USER: Trust.USER,
+    Kind.DECISION: Trust.USER,
+    Kind.SYSTEM: Trust.SYSTEM,
+    Kind.ASSISTANT: Trust.ASSISTANT,
+    Kind.THINKING: Trust.ASSISTANT,
+    Kind.SUMMARY: Trust.ASSISTANT,
+    Kind.SUB_AGENT: Trust.ASSISTANT,
+    Kind.TOOL_CALL: Trust.ASSISTANT,
+}
+
 PERSONAL = frozenset({Kind.USER, Kind.DECISION})
 """The kinds that carry the words of a person."""
 
@@ -32,8 +56,12 @@ class Entry:
     """One thing that was said or done.
 
     `id` is unique in its transcript and the same each time the file is read. `turn` counts from 1 with each real user
-    prompt (0 before the first). `tool` and `tool_input` are set on tool calls; `call_id` pairs a call with its result.
-    `line` (from 1) and `offset` (bytes from the start of the uncompressed file) say where it stood; 0 means unknown.
+    prompt (0 before the first). `tool` and `tool_input` are set on tool calls, and `paths` are the files that a call
+    names; `call_id` pairs a call with its result. `line` (from 1) and `offset` (bytes from the start of the
+    uncompressed file) say where it stood; 0 means unknown.
+
+    Two sorts are left out unless they are asked for: what a program wrote in a person's or the model's place
+    (`is_meta`), and what was said inside of a sub-agent (`agent` is its id).
     """
 
     kind: Kind
@@ -47,23 +75,46 @@ class Entry:
     is_error: bool = False
     line: int = 0
     offset: int = 0
+    paths: tuple[str, ...] = ()
+    agent: str | None = None
+    is_meta: bool = False
+
+    @property
+    def trust(self) -> "Trust":
+        """On whose word it stands."""
+        return _TRUST.get(self.kind) or (Trust.WEB if self.tool in WEB_TOOLS else Trust.TOOL)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The file that a transcript was first read from, if what was read now was made of that reading."""
+
+    format: str
+    source: str
+    digest: str
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
     """What a file says of the session as a whole; None where it does not say.
 
+    `agent` is the program that ran it, where the format alone does not tell.
     `input_tokens` (cached ones included) and `output_tokens` are summed over the answers of the model, each counted
     once however often the file repeats it.
     """
 
     session_id: str | None = None
+    parent_session_id: str | None = None
     title: str | None = None
+    agent: str | None = None
     cwd: str | None = None
     git_branch: str | None = None
+    git_commit: str | None = None
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    read_from: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +140,15 @@ class Turn:
 class Transcript:
     """A session as it was read: its entries in file order, and what was passed over, counted by reason.
 
-    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file. `problems` are the first lines that
-    could not be read; `skipped` counts them all.
+    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file. `confidence`, up to 1, says how sure
+    it is that `format` is right. `problems` are the first lines that could not be read; `skipped` counts them all.
     """
 
     format: str
     entries: tuple[Entry, ...]
     digest: str
     bytes: int
+    confidence: float = 1.0
     header: Header = field(default_factory=Header)
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()

@@ -3,7 +3,7 @@
 import errno
 import io
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,12 +11,14 @@ from typing import Any, BinaryIO
 import orjson
 
 from nous.errors import BadInput, NotFound, Unavailable
-from nous.transcript.base import Notes, Reader
-from nous.transcript.model import Transcript
+from nous.transcript.base import Reader
+from nous.transcript.input.lines import Cursor
+from nous.transcript.input.tap import Tap
+from nous.transcript.model import Entry, Transcript
+from nous.transcript.notes import Notes
 from nous.transcript.paths import find_transcript, safe_session_id
-from nous.transcript.sniff import reader_for, reader_named, sample_of
-from nous.transcript.tap import Tap
-from nous.transcript.turns import RESULT_LIMIT, finished
+from nous.transcript.reading.finishing import EXTRAS, RESULT_LIMIT, Finishing
+from nous.transcript.sniff import Sniffed, reader_for, reader_named, sample_of
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
@@ -27,13 +29,15 @@ def read_transcript(
     format: str | None = None,  # noqa: A002  the option is called --format
     base: Path | None = None,
     result_limit: int = RESULT_LIMIT,
-    thinking: bool = False,
+    include: Collection[str] = (),
     name: str = "",
 ) -> Transcript:
     """Read *source*: a path (gzip or not), an open binary stream, or the id of a session kept below *base*.
 
     The format is told from the content unless *format* names it. Of tool output, at most *result_limit* characters are
-    kept. *name* is what `Transcript.source` says of a stream. A blank file gives a transcript without entries.
+    kept. *include* asks for what is passed over otherwise: "thinking", "meta" (what a program wrote in somebody's
+    place), "sidechains" (what was said inside of sub-agents). *name* is what `Transcript.source` says of a stream. A
+    blank file gives a transcript without entries.
 
     Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`), and
     Unavailable if the disk fails.
@@ -41,8 +45,8 @@ def read_transcript(
     if isinstance(source, str | Path):
         path = _found(source, base)
         with opened(path) as stream:
-            return _read(stream, format, result_limit=result_limit, thinking=thinking, source=str(path))
-    return _read(source, format, result_limit=result_limit, thinking=thinking, source=name)
+            return _read(stream, format, _finishing(result_limit, include), source=str(path))
+    return _read(source, format, _finishing(result_limit, include), source=name)
 
 
 def parse_transcript(
@@ -56,7 +60,13 @@ def parse_transcript(
 
     The digest of a list is that of its compact JSON.
     """
-    return _read(io.BytesIO(_content(data)), format, result_limit=result_limit, thinking=False, source=source)
+    return _read(io.BytesIO(_content(data)), format, _finishing(result_limit), source=source)
+
+
+def _finishing(result_limit: int, include: Collection[str] = ()) -> Finishing:
+    if unknown := set(include) - EXTRAS:
+        raise BadInput(f"{', '.join(sorted(unknown))} cannot be included; choose of {', '.join(sorted(EXTRAS))}")
+    return Finishing(result_limit=result_limit, include=frozenset(include))
 
 
 def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
@@ -70,19 +80,20 @@ def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
         raise BadInput(f"these messages are not JSON: {error}") from error
 
 
-def _read(stream: BinaryIO, name: str | None, *, result_limit: int, thinking: bool, source: str) -> Transcript:
+def _read(stream: BinaryIO, name: str | None, finishing: Finishing, *, source: str) -> Transcript:
     tap = Tap.on(stream)
-    reader = reader_named(name) if name else _reader_for(tap)
+    found = Sniffed(reader_named(name), 1.0) if name else _sniffed(tap)
     notes = Notes()
-    entries = tuple(finished(reader.read(tap.buffered(), notes), notes, result_limit=result_limit, thinking=thinking))
+    entries = tuple(_entries(found.reader, tap.buffered(), notes, finishing))
     tap.drain()
     if tap.damage:
         notes.trouble(tap.damage, 0)
     return Transcript(
-        format=reader.format,
+        format=found.reader.format,
         entries=entries,
         digest=tap.digest,
         bytes=tap.length,
+        confidence=found.confidence,
         header=notes.header,
         skipped=dict(notes.skipped),
         problems=tuple(notes.problems),
@@ -90,10 +101,17 @@ def _read(stream: BinaryIO, name: str | None, *, result_limit: int, thinking: bo
     )
 
 
-def _reader_for(tap: Tap) -> Reader:
+def _entries(reader: Reader, stream: BinaryIO, notes: Notes, finishing: Finishing) -> Iterator[Entry]:
+    reading = reader.begin(notes)
+    yield from finishing.entries(reading.read(stream, Cursor()), notes)
+    yield from finishing.entries(reading.conclude(), notes)
+    yield from finishing.conclude()
+
+
+def _sniffed(tap: Tap) -> Sniffed:
     """The reader for what *tap* holds. An empty list is a chat in which nobody has said anything yet."""
     sample = sample_of(tap)
-    return reader_named("openai_chat") if _BLANK.fullmatch(sample.text) else reader_for(sample)
+    return Sniffed(reader_named("openai_chat"), 0.0) if _BLANK.fullmatch(sample.text) else reader_for(sample)
 
 
 def _found(source: str | Path, base: Path | None) -> Path:

@@ -9,11 +9,11 @@ import orjson
 
 from nous.errors import BadInput
 from nous.transcript.base import Notes
-from nous.transcript.fields import as_object, as_text
-from nous.transcript.lines import Cursor, Line, lines
+from nous.transcript.input.lines import Cursor, Line, lines
+from nous.transcript.input.tap import Tap
 from nous.transcript.paths import safe_session_id
 from nous.transcript.read import opened
-from nous.transcript.tap import Tap
+from nous.transcript.reading.fields import as_object, as_text
 
 _ID_KEYS = ("session_id", "conversation_id", "id")
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from importlib import import_module
 from io import BytesIO
 from itertools import islice
-from typing import cast
+from typing import NamedTuple, cast
 
 from nous.errors import BadInput, Misconfigured
 from nous.transcript import readers
-from nous.transcript.base import Notes, Reader, Sample
-from nous.transcript.legible import is_text
-from nous.transcript.lines import LONGEST_LINE, TOO_LONG
-from nous.transcript.records import BROKEN, records
-from nous.transcript.tap import Tap
+from nous.transcript.base import Reader, Sample
+from nous.transcript.input.legible import is_text
+from nous.transcript.input.lines import LONGEST_LINE, TOO_LONG, Cursor
+from nous.transcript.input.records import BROKEN, records
+from nous.transcript.input.tap import Tap
+from nous.transcript.notes import Notes
 
 HEAD = 32 * 1024
 """Bytes that are looked at, unless the first record is longer."""
@@ -46,7 +47,14 @@ def reader_named(name: str) -> Reader:
     return reader
 
 
-def reader_for(sample: Sample) -> Reader:
+class Sniffed(NamedTuple):
+    """A reader, and how sure it is."""
+
+    reader: Reader
+    confidence: float
+
+
+def reader_for(sample: Sample) -> Sniffed:
     """The reader that is surest that *sample* is of its format."""
     known = known_readers()
     if not known:
@@ -54,7 +62,7 @@ def reader_for(sample: Sample) -> Reader:
     confidence, name = max((reader.sniff(sample), name) for name, reader in known.items())
     if confidence < _SURE_ENOUGH:
         raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
-    return known[name]
+    return Sniffed(known[name], confidence)
 
 
 def sample_of(tap: Tap) -> Sample:
@@ -81,7 +89,7 @@ def _may_go_on(head: bytes) -> bool:
 
 def _sample(head: bytes) -> Sample:
     notes = Notes()
-    found = tuple(islice(records(BytesIO(head), notes), RECORDS))
+    found = tuple(islice(records(BytesIO(head), notes, Cursor()), RECORDS))
     is_json = len(found) >= notes.skipped[BROKEN]
     return Sample(
         text=head[:HEAD].decode(errors="replace").removeprefix("\ufeff"),

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from nous.errors import BadInput
 from nous.samples import bundled_sessions
-from nous.transcript import Kind, Transcript, group_into_turns, known_readers, read_transcript
-from nous.transcript.as_json import transcript_as_json
-from nous.transcript.base import Notes
-from nous.transcript.records import records
-from nous.transcript.render import render
-from nous.transcript.turns import cut
+from nous.transcript import Kind, Transcript, group_into_turns, known_readers, parse_transcript, read_transcript
+from nous.transcript.input.lines import Cursor
+from nous.transcript.input.records import records
+from nous.transcript.notes import Notes
+from nous.transcript.reading.finishing import cut
+from nous.transcript.view.as_json import transcript_as_json
+from nous.transcript.view.render import render
 
 FORMATS = sorted(known_readers())
 ALIKE = st.sampled_from(
@@ -54,7 +55,14 @@ def check(transcript: Transcript, content: bytes) -> None:
         assert 0 <= entry.offset <= len(content)
     assert all(before.number < after.number for before, after in pairwise(transcript.turns))
     assert (transcript.bytes, transcript.digest) == (len(content), sha256(content).hexdigest())
-    assert orjson.loads(transcript_as_json(transcript))["bytes"] == len(content)
+    written = transcript_as_json(transcript)
+    again = parse_transcript(written, format="nous")
+    assert (again.entries, again.skipped, again.problems) == (
+        transcript.entries,
+        transcript.skipped,
+        transcript.problems,
+    )
+    assert transcript_as_json(again) == written
     assert list(render(transcript))
     assert {entry.id for turn in group_into_turns(transcript) for entry in turn.entries} <= set(ids)
 
@@ -132,7 +140,7 @@ def test_records_survive_every_way_of_writing_them_down(found: list[dict[str, An
 
     for way in ways:
         notes = Notes()
-        assert [record.value for record in records(BytesIO(way), notes)] == found
+        assert [record.value for record in records(BytesIO(way), notes, Cursor())] == found
         assert not notes.problems
 
 

@@ -27,7 +27,7 @@ def test_a_session_is_shown(path: str) -> None:
 def test_a_session_is_printed_as_json(path: str) -> None:
     result = CliRunner().invoke(transcript, [path, "--json"])
 
-    assert [entry["text"] for entry in json.loads(result.output)["entries"]] == ["hi", "hello"]
+    assert [json.loads(line).get("text") for line in result.output.splitlines()] == [None, "hi", "hello", None]
 
 
 def test_turns_are_printed_as_they_are_searched(path: str) -> None:

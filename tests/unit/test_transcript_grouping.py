@@ -1,15 +1,16 @@
 from nous.transcript import Entry, Kind, group_into_turns
-from nous.transcript.base import Notes
-from nous.transcript.turns import finished
+from nous.transcript.base import Draft
+from nous.transcript.notes import Notes
+from nous.transcript.reading.finishing import Finishing
 
 
 def entries(*said: tuple[Kind, str]) -> list[Entry]:
-    made = (Entry(kind=kind, text=text, id=str(number)) for number, (kind, text) in enumerate(said))
-    with_tools = (
-        Entry(kind=entry.kind, text=entry.text, id=entry.id, tool=entry.text) if entry.kind is Kind.TOOL_CALL else entry
-        for entry in made
+    drafts = (
+        Draft(kind=kind, text=text, id=str(number), tool=text if kind is Kind.TOOL_CALL else None)
+        for number, (kind, text) in enumerate(said)
     )
-    return list(finished(with_tools, Notes(), result_limit=4_000, thinking=False))
+    finishing = Finishing()
+    return [*finishing.entries(drafts, Notes()), *finishing.conclude()]
 
 
 def test_a_turn_is_question_answer_tools_and_the_next_question() -> None:

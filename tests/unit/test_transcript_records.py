@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from nous.transcript.base import Notes
-from nous.transcript.records import BAD_UTF8, BROKEN, TORN, records
+from nous.transcript.input.lines import Cursor
+from nous.transcript.input.records import BAD_UTF8, BROKEN, TORN, records
+from nous.transcript.notes import Notes
 
 
 def read(content: bytes) -> tuple[list[dict[str, Any]], Notes]:
     notes = Notes()
-    return [record.value for record in records(BytesIO(content), notes)], notes
+    return [record.value for record in records(BytesIO(content), notes, Cursor())], notes
 
 
 def troubles(notes: Notes) -> list[tuple[int, str]]:
@@ -85,7 +86,7 @@ def test_what_python_and_javascript_write_but_json_does_not_allow_is_read() -> N
 def test_each_record_knows_where_it_begins() -> None:
     content = b'[\n  {"n":1},\n  {"n":2}\n]\n{"n":3}{"n":4}\n'
 
-    found = list(records(BytesIO(content), Notes()))
+    found = list(records(BytesIO(content), Notes(), Cursor()))
 
     assert [content[record.offset :].startswith(b'{"n":%d}' % record.value["n"]) for record in found] == [True] * 4
     assert [record.line for record in found] == [2, 3, 5, 5]
@@ -95,7 +96,12 @@ def test_a_line_that_is_passed_over_is_not_parsed_but_counted() -> None:
     notes = Notes()
 
     found = list(
-        records(BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n'), notes, pass_over=lambda line: "noise" * (b"noise" in line))
+        records(
+            BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n'),
+            notes,
+            Cursor(),
+            pass_over=lambda line: "noise" * (b"noise" in line),
+        )
     )
 
     assert [record.value for record in found] == [{"n": 1}, {"n": 2}]

@@ -6,14 +6,14 @@ import pytest
 
 from nous.errors import BadInput
 from nous.transcript import UnknownFormat, known_readers, read_transcript, readers
+from nous.transcript.input.tap import Tap
 from nous.transcript.sniff import reader_for, reader_named, sample_of
-from nous.transcript.tap import Tap
 
 CLAUDE = b'{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}\n'
 
 
 def sniffed(content: bytes) -> str:
-    return reader_for(sample_of(Tap.on(BytesIO(content)))).format
+    return reader_for(sample_of(Tap.on(BytesIO(content)))).reader.format
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,10 @@ def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """One file that holds a reader, dropped where readers are looked for."""
     (tmp_path / "toy_reader_of_a_test.py").write_text(
         dedent("""
-            from nous.transcript.model import Entry, Kind
+            from dataclasses import dataclass
+
+            from nous.transcript.base import Draft, LineReading
+            from nous.transcript.model import Kind
 
             class Toy:
                 format = "toy"
@@ -97,9 +100,13 @@ def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
                 def sniff(self, sample):
                     return float(sample.text.startswith("TOY"))
 
-                def read(self, stream, notes):
-                    for number, line in enumerate(stream):
-                        yield Entry(kind=Kind.USER, text=line.decode().strip(), id=str(number))
+                def begin(self, notes):
+                    return ToyReading(notes)
+
+            @dataclass(slots=True)
+            class ToyReading(LineReading):
+                def entries(self, line):
+                    return (Draft(Kind.USER, line.data.decode().strip(), str(line.number)),)
 
             READER = Toy()
         """)
@@ -111,5 +118,5 @@ def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_reader_is_one_file(toy_reader: str) -> None:
     assert toy_reader in known_readers()
     transcript = read_transcript(BytesIO(b"TOY\nhello\n"))
-    assert transcript.format == toy_reader
+    assert (transcript.format, transcript.confidence) == (toy_reader, 1.0)
     assert [entry.text for entry in transcript] == ["TOY", "hello"]

@@ -2,7 +2,7 @@ import gzip
 from hashlib import sha256
 from io import BytesIO
 
-from nous.transcript.tap import Tap
+from nous.transcript.input.tap import Tap
 
 CONTENT = b"one\ntwo\n" * 50_000
 

@@ -1,7 +1,7 @@
 import pytest
 
 from nous.transcript import Kind
-from nous.transcript.words import said_by_user, without_colour
+from nous.transcript.reading.words import said_by_user, without_colour
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Bodies of the Anthropic Messages API: `{system?, messages: [{role, content: text or blocks}]}`, or only the list."""
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from nous.transcript.base import Notes, Sample
-from nous.transcript.blocks import Blocks, text_of
-from nous.transcript.chat import look, messages, session_mark
-from nous.transcript.model import Entry, Kind
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.blocks import text_of
+from nous.transcript.reading.chat import ChatReading, look
 
 
 class AnthropicMessages:
@@ -20,19 +22,23 @@ class AnthropicMessages:
             return 0.0
         return 0.4 if seen.is_openai else 0.8
 
-    def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:
-        blocks = Blocks(notes)
-        for message in messages(stream, notes):
-            content, place = message.value.get("content"), message.place
-            match message.role:
-                case "user":
-                    yield from blocks.of_user(content, place)
-                case "assistant":
-                    yield from blocks.of_assistant(content, place, message=place.id)
-                case "session":
-                    yield place.entry(Kind.SYSTEM, session_mark(message))
-                case _:
-                    yield place.entry(Kind.SYSTEM, text_of(content))
+    def begin(self, notes: Notes) -> Reading:
+        return _Conversation(notes)
 
 
 READER = AnthropicMessages()
+
+
+@dataclass(slots=True)
+class _Conversation(ChatReading):
+    """The conversation that a body continues."""
+
+    def message(self, role: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        content = value.get("content")
+        match role:
+            case "user":
+                return self.of_user(content, place)
+            case "assistant":
+                return self.of_assistant(content, place, message=place.id)
+            case _:
+                return (place.draft(Kind.SYSTEM, text_of(content)),)

@@ -4,17 +4,19 @@ One answer of the model comes as several records with one `message.id`; most rec
 tools; what the user typed while the model was at work stands in the queue.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from nous.transcript.base import Notes, Sample
-from nous.transcript.blocks import Blocks, Place, text_of
-from nous.transcript.claude.about import About
-from nous.transcript.claude.queue import Queue
-from nous.transcript.fields import as_object, as_text
-from nous.transcript.model import Entry, Kind
-from nous.transcript.records import Record, records
-from nous.transcript.timestamps import parse_time
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.blocks import BlockReading, text_of
+from nous.transcript.reading.claude.about import About
+from nous.transcript.reading.claude.queue import Queue
+from nous.transcript.reading.fields import as_object, as_text
+from nous.transcript.reading.timestamps import parse_time
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
 _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode", "custom-title", "ai-title"})
@@ -24,6 +26,8 @@ _MESSAGE = b'"message":'
 _SNAPSHOT = b'{"type":"file-history-snapshot"'
 _NOT_FROM_A_PERSON = frozenset({"task-notification", "coordinator", "teammate", "hook", "agent", "channel"})
 _MESSAGES = frozenset({"user", "assistant"})
+_TITLES = frozenset({"custom-title", "ai-title"})
+_KINDS = _MESSAGES | _TITLES | {"system", "queue-operation", "attachment", "summary", "pr-link"}
 _NO_ANSWER = "No response requested."
 
 
@@ -40,11 +44,8 @@ class ClaudeCode:
         is_qwens = any("parts" in as_object(record.get("message")) for record in sample.records)
         return min(1.0, 0.5 + marked / len(sample.records)) if marked and not is_qwens else 0.0
 
-    def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:
-        session = _Session(notes)
-        for record in records(stream, notes, pass_over=_noise):
-            yield from session.entries(record)
-        session.about.conclude()
+    def begin(self, notes: Notes) -> Reading:
+        return _Session(notes)
 
 
 READER = ClaudeCode()
@@ -56,129 +57,147 @@ def _is_marked(record: Mapping[str, Any]) -> bool:
     return "sessionId" in record and ("uuid" in record or str(record.get("type")) in _TYPES)
 
 
-def _noise(line: bytes) -> str | None:
-    """Two records of three are noise, told by their beginning; a message that speaks of such a record is none."""
-    if line.startswith(_SNAPSHOT):
-        return "file-history-snapshot"
-    found = line.find(_PROGRESS, 0, _HEAD)
-    return "progress" if found >= 0 and line.find(_MESSAGE, 0, found) < 0 else None
+@dataclass(slots=True)
+class _Session(BlockReading):
+    """`seen` are the uuids of its records, and `links` the pull requests that were told."""
 
+    about: About = field(default_factory=About)
+    queue: Queue = field(default_factory=Queue)
+    seen: set[str] = field(default_factory=set[str])
+    links: set[str] = field(default_factory=set[str])
 
-class _Session:
-    """What has to be remembered from one record to the next."""
-
-    def __init__(self, notes: Notes) -> None:
-        self.about = About(notes)
-        self._notes = notes
-        self._blocks = Blocks(notes)
-        self._queue = Queue(notes)
-        self._seen: set[str] = set()
-        self._links: set[str] = set()
-        self._is_sidechain: bool | None = None
-        self._kinds: Mapping[str, Callable[[JsonObject, Place], Iterator[Entry]]] = {
-            "user": self._user,
-            "assistant": self._assistant,
-            "system": self._system,
-            "queue-operation": self._queue.moved,
-            "attachment": self._attachment,
-            "summary": self._summary,
-            "custom-title": self._title,
-            "ai-title": self._title,
-            "pr-link": self._link,
-        }
-
-    def entries(self, record: Record) -> Iterator[Entry]:
+    def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         kind = str(value.get("type", "no type"))
-        uuid = as_text(value.get("uuid"))
-        if self._is_sidechain is None and kind in _MESSAGES:
-            self._is_sidechain = value.get("isSidechain") is True
-            self.about.introduce(value)
-        if reason := self._reason_to_skip(kind, uuid, value):
-            self._notes.skip(reason)
-            return
-        if uuid:
-            self._seen.add(uuid)
-        place = Place(uuid or f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
-        yield from self._kinds[kind](value, place)
+        if kind not in _KINDS:
+            self.notes.skip(kind)
+            return ()
+        uuid = as_text(value.get("uuid")) or f"line-{record.line}"
+        if uuid in self.seen:
+            self.notes.skip("repeated record")
+            return ()
+        self.seen.add(uuid)
+        if self.about.is_sub_agents is None and kind in _MESSAGES:
+            self.about.introduce(value, self.notes)
+        place = Place(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
+        if kind in _MESSAGES and (value.get("isSidechain") is True) is not self.about.is_sub_agents:
+            return self._sidechain(value, place)
+        return self._of(kind, value, place)
 
-    def _reason_to_skip(self, kind: str, uuid: str, value: JsonObject) -> str | None:
-        """A file belongs to whom its first message belongs: to the session, or to a sub-agent."""
-        if kind not in self._kinds:
-            return kind
-        if uuid and uuid in self._seen:
-            return "repeated record"
-        is_foreign = "isSidechain" in value and (value["isSidechain"] is True) != bool(self._is_sidechain)
-        return "sidechain" if is_foreign else None
+    @staticmethod
+    def pass_over(line: bytes, /) -> str | None:
+        """Two records of three are noise, told by their beginning; a message that speaks of such a record is none."""
+        if line.startswith(_SNAPSHOT):
+            return "file-history-snapshot"
+        found = line.find(_PROGRESS, 0, _HEAD)
+        return "progress" if found >= 0 and line.find(_MESSAGE, 0, found) < 0 else None
 
-    def _user(self, value: JsonObject, place: Place) -> Iterator[Entry]:
+    def conclude(self) -> Iterable[Draft]:
+        self.about.conclude(self.notes)
+        return ()
+
+    def _of(self, kind: str, value: JsonObject, place: Place) -> Iterable[Draft]:
+        match kind:
+            case "assistant":
+                return self._assistant(value, place)
+            case "user":
+                return self._user(value, place)
+            case "system":
+                return self._system(value, place)
+            case "queue-operation":
+                self.notes.skip("queue-operation")
+                return filter(None, [self.queue.moved(value, place)])
+            case "attachment":
+                return self._attachment(value, place)
+            case "summary":
+                return self._summary(value, place)
+            case "pr-link":
+                return self._link(value, place)
+            case _:
+                return self._title(value)
+
+    def _user(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         content = as_object(value.get("message")).get("content")
         if value.get("isCompactSummary") is True:
-            yield place.entry(Kind.SUMMARY, text_of(content))
-            return
+            return (place.draft(Kind.SUMMARY, text_of(content)),)
         is_meta = value.get("isMeta") is True or _is_from_a_program(value)
         is_rejected = value.get("toolDenialKind") == "user-rejected"
-        for entry in self._blocks.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected):
-            if entry.kind is not Kind.USER or self._queue.is_new(entry.text):
-                yield entry
+        return self._new(self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected))
 
-    def _assistant(self, value: JsonObject, place: Place) -> Iterator[Entry]:
+    def _assistant(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         message = as_object(value.get("message"))
+        content = message.get("content")
         if value.get("isApiErrorMessage") is True:
-            yield place.entry(Kind.ERROR, text_of(message.get("content")), is_error=True)
-            return
+            return (place.draft(Kind.ERROR, text_of(content), is_error=True),)
         own = as_text(message.get("id")) or place.id
-        self.about.charge(own, message)
-        for entry in self._blocks.of_assistant(message.get("content"), place, message=own):
-            if entry.text == _NO_ANSWER:
-                self._notes.skip("no response requested")
-            else:
-                yield entry
+        self.about.charge(own, message, self.notes)
+        drafts = self.of_assistant(content, place, message=own)
+        if drafts and drafts[0].text == _NO_ANSWER:
+            self.notes.skip("no response requested")
+            return drafts[1:]
+        return drafts
 
-    def _system(self, value: JsonObject, place: Place) -> Iterator[Entry]:
+    def _sidechain(self, value: JsonObject, place: Place) -> Iterator[Draft]:
+        """What was said in another conversation than the file's own: inside of a sub-agent."""
+        message = as_object(value.get("message"))
+        if value.get("type") == "assistant":
+            drafts = self.of_assistant(message.get("content"), place, message=as_text(message.get("id")) or place.id)
+        else:
+            drafts = self.of_user(message.get("content"), place, is_meta=value.get("isMeta") is True)
+        for draft in drafts:
+            draft.agent = as_text(value.get("agentId")) or "sidechain"
+            yield draft
+
+    def _system(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         subtype, content = str(value.get("subtype")), as_text(value.get("content"))
         match subtype:
             case "compact_boundary":
-                yield place.entry(Kind.SYSTEM, _compaction(value))
+                return (place.draft(Kind.SYSTEM, _compaction(value)),)
             case "api_error" | "error" | "api_refusal":
-                yield place.entry(Kind.ERROR, _api_error(value), is_error=True)
+                return (place.draft(Kind.ERROR, _api_error(value), is_error=True),)
             case "local_command" if content:
-                yield from self._blocks.of_user(content, place)
+                return self.of_user(content, place)
             case "away_summary" if content:
-                yield place.entry(Kind.SYSTEM, content)
+                return (place.draft(Kind.SYSTEM, content),)
             case _:
-                self._notes.skip(f"system: {subtype}")
+                self.notes.skip(f"system: {subtype}")
+                return ()
 
-    def _attachment(self, value: JsonObject, place: Place) -> Iterator[Entry]:
+    def _attachment(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         attachment = as_object(value.get("attachment"))
         if attachment.get("type") != "queued_command":
-            self._notes.skip(f"attachment: {attachment.get('type')}")
-            return
+            self.notes.skip(f"attachment: {attachment.get('type')}")
+            return ()
         is_task = attachment.get("commandMode") == "task-notification"
         is_meta = is_task or attachment.get("isMeta") is True or _is_from_a_program(attachment)
-        for entry in self._blocks.of_user(attachment.get("prompt"), place, is_meta=is_meta):
-            if self._queue.is_new(entry.text):
-                yield entry
+        return self._new(self.of_user(attachment.get("prompt"), place, is_meta=is_meta))
 
-    def _summary(self, value: JsonObject, place: Place) -> Iterator[Entry]:
+    def _new(self, drafts: list[Draft]) -> Iterable[Draft]:
+        """*drafts* without the user's words that the queue has given already."""
+        for draft in drafts:
+            if draft.kind is Kind.USER and self.queue.has_given(draft.text):
+                self.notes.skip("repeated from the queue")
+            else:
+                yield draft
+
+    def _summary(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         """Most summaries at the head of a file are of other sessions: their leaf is in none of its records."""
-        if as_text(value.get("leafUuid")) in self._seen:
-            yield from self._title(value, place)
-        else:
-            yield place.entry(Kind.SYSTEM, f"An earlier session: {as_text(value.get('summary'))}")
+        if as_text(value.get("leafUuid")) in self.seen:
+            return self._title(value)
+        return (place.draft(Kind.SYSTEM, f"An earlier session: {as_text(value.get('summary'))}"),)
 
-    def _title(self, value: JsonObject, _: Place) -> Iterator[Entry]:
+    def _title(self, value: JsonObject) -> Iterable[Draft]:
         self.about.title(value)
-        self._notes.skip("title")
-        return iter(())
+        self.notes.skip("title")
+        return ()
 
-    def _link(self, value: JsonObject, place: Place) -> Iterator[Entry]:
+    def _link(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         url = as_text(value.get("prUrl"))
-        if url in self._links:
-            self._notes.skip("repeated pr-link")
-        else:
-            self._links.add(url)
-            yield place.entry(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}")
+        if url in self.links:
+            self.notes.skip("repeated pr-link")
+            return ()
+        self.links.add(url)
+        return (place.draft(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}"),)
 
 
 def _is_from_a_program(value: JsonObject) -> bool:

@@ -4,17 +4,16 @@ A file keeps to the style of its first label, so that `Note:` or a quoted `User:
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
-from nous.transcript.base import Notes, Sample
-from nous.transcript.blocks import Place
-from nous.transcript.legible import is_text
-from nous.transcript.lines import Cursor, Line, lines
-from nous.transcript.model import Entry, Kind
-from nous.transcript.turns import TEXT_LIMIT
-from nous.transcript.words import said_by_user, without_colour
+from nous.transcript.base import Draft, LineReading, Place, Reading, Sample
+from nous.transcript.input.legible import is_text
+from nous.transcript.input.lines import Line
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.finishing import TEXT_LIMIT
+from nous.transcript.reading.words import said_by_user, without_colour
 
 _WHO = {
     Kind.USER: ("user", "human", "customer", "client"),
@@ -43,10 +42,8 @@ class PlainText:
         labels = [label for line in sample.text.splitlines() if (label := _label(line))]
         return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
 
-    def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:
-        for turn in _turns(stream, notes):
-            if entry := turn.entry(notes):
-                yield entry
+    def begin(self, notes: Notes) -> Reading:
+        return _Text(notes)
 
 
 READER = PlainText()
@@ -78,36 +75,41 @@ class _Turn:
         if len(text) > room:
             notes.skip("lines of an endless turn")
 
-    def entry(self, notes: Notes) -> Entry | None:
+    def drafts(self, notes: Notes) -> Iterable[Draft]:
         text = without_colour("\n".join(self.parts)).strip()
         if text in _EMPTY:
             if self.parts and text:
                 notes.skip("empty turn")
-            return None
+            return ()
         if self.kind is Kind.USER:
             said = said_by_user(text)
-            return self.place.entry(said.kind, said.text) if said.kind else None
+            return (self.place.draft(said.kind, said.text),) if said.kind else ()
         failed = self.kind is Kind.TOOL_RESULT and _ERROR.match(text) is not None
-        return self.place.entry(Kind.ERROR if failed else self.kind, text, is_error=failed)
+        return (self.place.draft(Kind.ERROR if failed else self.kind, text, is_error=failed),)
 
 
-def _turns(stream: BinaryIO, notes: Notes) -> Iterator[_Turn]:
+@dataclass(slots=True)
+class _Text(LineReading):
     """The turns of a text. What stands before the first label is the user's if there is no label at all."""
+
     style: tuple[str, bool] | None = None
     turn: _Turn | None = None
-    for line in lines(stream, notes, Cursor()):
+
+    def entries(self, line: Line) -> Iterable[Draft]:
         text = line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n")
         label = _label(text)
-        if label and style in {None, label.style}:
-            if turn:
-                yield turn
-            style = label.style
-            turn = _Turn(label.kind, _place(line))
+        ended: Iterable[Draft] = ()
+        if label and self.style in {None, label.style}:
+            ended = self.conclude()
+            self.style = label.style
+            self.turn = _Turn(label.kind, _place(line))
             text = label.rest
-        turn = turn or _Turn(Kind.USER, _place(line))
-        turn.add(text, notes)
-    if turn:
-        yield turn
+        self.turn = self.turn or _Turn(Kind.USER, _place(line))
+        self.turn.add(text, self.notes)
+        return ended
+
+    def conclude(self) -> Iterable[Draft]:
+        return self.turn.drafts(self.notes) if self.turn else ()
 
 
 def _label(line: str) -> _Label | None:

@@ -3,19 +3,18 @@
 An event is tagged by its `type`; its fields stand beside the tag.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-import orjson
-
-from nous.transcript.base import Notes, Sample
-from nous.transcript.blocks import Place
-from nous.transcript.fields import as_object, as_text
-from nous.transcript.model import Entry, Kind
-from nous.transcript.records import Record, records
-from nous.transcript.results import Call, call, rejection
-from nous.transcript.timestamps import parse_time
-from nous.transcript.words import said_by_user
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.agent import AgentReading
+from nous.transcript.reading.fields import as_object, as_shown, as_text
+from nous.transcript.reading.results import call, rejection
+from nous.transcript.reading.timestamps import parse_time
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _STAMP = "_timestamp"
@@ -52,97 +51,86 @@ class Qbit:
         known = any(str(record.get("type")) in _SURE_TYPES for record in sample.records)
         return (0.9 if known else 0.5) * stamped / len(sample.records)
 
-    def read(self, stream: BinaryIO, notes: Notes) -> Iterator[Entry]:
-        session = _Session(notes)
-        for record in records(stream, notes):
-            yield from session.entries(record)
+    def begin(self, notes: Notes) -> Reading:
+        return _Session(notes)
 
 
 READER = Qbit()
 
 
-class _Session:
-    """What has to be remembered from one event to the next: calls until their results come."""
+@dataclass(slots=True)
+class _Session(AgentReading):
+    """The events of a session, one after another."""
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._calls: dict[str, Call] = {}
-
-    def entries(self, record: Record) -> Iterator[Entry]:
+    def entries(self, record: Record) -> Iterable[Draft]:
         event = record.value
         kind = str(event.get("type", "no type"))
         place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset, parse_time(event.get(_STAMP)))
-        if kind == "user_message":
-            yield from self._typed(event, place)
-        elif kind in _SAID:
-            whose, words = _SAID[kind]
-            yield from self._said(whose, words.format_map(_Fields(event)), event, place)
-        elif kind in {"tool_request", "tool_approval_request", "server_tool_started"}:
-            yield from self._call(kind, event, place)
-        elif kind == "tool_result":
-            yield self._result(event, place)
-        elif kind == "tool_denied":
-            yield self._denied(event, place)
-        elif kind == "completed":
-            yield from self._completed(event, place)
-        elif kind == "ask_human_response":
-            yield self._answered(event, place)
-        else:
-            self._notes.skip(kind)
+        match kind:
+            case "user_message":
+                return self.said([as_text(event.get("content"))], place)
+            case "tool_request" | "tool_approval_request" | "tool_auto_approved" | "server_tool_started":
+                return self._requested(kind, event, place)
+            case "tool_result":
+                return (self._result(event, place),)
+            case "tool_denied":
+                return (self._denied(event, place),)
+            case "completed":
+                return self._completed(event, place)
+            case "ask_human_response":
+                return (self._answered(event, place),)
+            case _ if kind in _SAID:
+                return self._told(kind, event, place)
+            case _:
+                self.notes.skip(kind)
+                return ()
 
-    def _typed(self, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
-        said = said_by_user(as_text(event.get("content")))
-        if said.kind is None:
-            self._notes.skip(said.text)
-        else:
-            yield place.entry(said.kind, said.text)
+    def _told(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        whose, words = _SAID[kind]
+        if text := words.format_map(_Fields(event)).strip():
+            return (place.draft(whose, text, is_error=whose is Kind.ERROR),)
+        self.notes.skip(f"empty {kind}")
+        return ()
 
-    def _said(self, kind: Kind, text: str, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
-        if text.strip():
-            yield place.entry(kind, text.strip(), is_error=kind is Kind.ERROR)
-        else:
-            self._notes.skip(f"empty {event['type']}")
-
-    def _call(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
-        """A call is asked for once, though the request for approval repeats it."""
+    def _requested(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        """A call is asked for once, though its approval repeats it; some are told by their approval alone."""
         request = as_text(event.get("request_id"))
-        if kind == "tool_approval_request" and request in self._calls:
-            self._notes.skip(kind)
-            return
-        tool, tool_input = as_text(event.get("tool_name")), as_object(event.get("args", event.get("input")))
-        self._calls[request] = made = call(tool, tool_input)
-        yield place.entry(
-            Kind.TOOL_CALL, made.summary, tool=tool or None, tool_input=tool_input, call_id=request or None
-        )
+        if "approv" in kind and request in self.calls:
+            self.notes.skip(kind)
+            return ()
+        tool_input = as_object(event.get("args", event.get("input")))
+        return (self.call(as_text(event.get("tool_name")), tool_input, request, place),)
 
-    def _result(self, event: Mapping[str, Any], place: Place) -> Entry:
+    def _result(self, event: Mapping[str, Any], place: Place) -> Draft:
         failed = event.get("success") is False
-        return place.entry(
+        request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
+        self.calls.pop(request, None)
+        return place.draft(
             Kind.ERROR if failed else Kind.TOOL_RESULT,
-            _shown(event.get("result")),
-            tool=as_text(event.get("tool_name")) or None,
-            call_id=as_text(event.get("request_id")) or None,
+            as_shown(event.get("result")),
+            tool=tool or None,
+            call_id=request or None,
             is_error=failed,
         )
 
-    def _denied(self, event: Mapping[str, Any], place: Place) -> Entry:
+    def _denied(self, event: Mapping[str, Any], place: Place) -> Draft:
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
-        made = self._calls.get(request) or call(tool, as_object(event.get("args")))
+        made = self.calls.get(request) or call(tool, as_object(event.get("args")))
         text = rejection(as_text(event.get("reason")), made)
-        return place.entry(Kind.DECISION, text, tool=tool or None, call_id=request or None)
+        return place.draft(Kind.DECISION, text, tool=tool or None, call_id=request or None)
 
-    def _completed(self, event: Mapping[str, Any], place: Place) -> Iterator[Entry]:
+    def _completed(self, event: Mapping[str, Any], place: Place) -> Iterator[Draft]:
         if reasoning := as_text(event.get("reasoning")).strip():
-            yield place.entry(Kind.THINKING, reasoning, part=1)
+            yield place.draft(Kind.THINKING, reasoning, 1)
         if response := as_text(event.get("response")).strip():
-            yield place.entry(Kind.ASSISTANT, response)
+            yield place.draft(Kind.ASSISTANT, response)
         else:
-            self._notes.skip("empty completed")
+            self.notes.skip("empty completed")
 
-    def _answered(self, event: Mapping[str, Any], place: Place) -> Entry:
+    def _answered(self, event: Mapping[str, Any], place: Place) -> Draft:
         if event.get("skipped") is True:
-            return place.entry(Kind.DECISION, "Declined to answer")
-        return place.entry(Kind.USER, as_text(event.get("response")))
+            return place.draft(Kind.DECISION, "Declined to answer")
+        return place.draft(Kind.USER, as_text(event.get("response")))
 
 
 class _Fields(dict[str, Any]):
@@ -150,7 +138,3 @@ class _Fields(dict[str, Any]):
 
     def __getitem__(self, name: str) -> str:
         return as_text(self.get(name))
-
-
-def _shown(result: object) -> str:
-    return result if isinstance(result, str) else orjson.dumps(result, option=orjson.OPT_INDENT_2).decode()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from nous.transcript.model import Entry, Kind, Transcript
-from nous.transcript.tools import extract_tool_summary
+from nous.transcript.tools.summary import extract_tool_summary
 
 BETWEEN = "\n\n"
 BETWEEN_CALLS = " | "

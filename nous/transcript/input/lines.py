@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
-from nous.transcript.base import Notes
+from nous.transcript.notes import Notes
 
 LONGEST_LINE = 32 * 1024 * 1024
 """Bytes. What is longer is passed over and counted: no session says that much in one breath."""

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
-from nous.transcript.base import Notes
-from nous.transcript.json_values import End, beginnings, parse, scan
-from nous.transcript.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines
+from nous.transcript.input.json_values import End, beginnings, parse, scan
+from nous.transcript.input.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines
+from nous.transcript.notes import Notes
 
 BROKEN = "broken line"
 TORN = "torn record at the end"
@@ -36,12 +36,13 @@ def nothing(_: bytes, /) -> str | None:
     return None
 
 
-def records(stream: BinaryIO, notes: Notes, *, pass_over: Callable[[bytes], str | None] = nothing) -> Iterator[Record]:
-    """Every object in *stream*, in order.
+def records(
+    stream: BinaryIO, notes: Notes, cursor: Cursor, *, pass_over: Callable[[bytes], str | None] = nothing
+) -> Iterator[Record]:
+    """Every object in *stream*, in order; *stream* begins at *cursor*, which moves along.
 
     *pass_over* may look at a line before it is parsed and give the reason why it need not be.
     """
-    cursor = Cursor()
     incoming = lines(stream, notes, cursor)
     first = next((line for line in incoming if line.data.strip(_BLANK)), None)
     if first is None:

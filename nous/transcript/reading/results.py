@@ -1,11 +1,12 @@
-"""What the result of a tool call is: output, an error, or a decision of the user."""
+"""What tools were called for, and what came of it: output, an error, or a decision of the user."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind
-from nous.transcript.tools import extract_tool_summary
-from nous.transcript.words import without_colour, without_insertions
+from nous.transcript.reading.words import without_colour, without_insertions
+from nous.transcript.tools.summary import extract_tool_summary
 
 QUESTION_TOOLS = frozenset({"AskUserQuestion"})
 PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
@@ -42,7 +43,7 @@ class Outcome(NamedTuple):
 UNKNOWN_CALL = Call("", "a tool call")
 
 
-def call(tool: str, tool_input: dict[str, object]) -> Call:
+def call(tool: str, tool_input: Mapping[str, Any]) -> Call:
     return Call(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
 
 

@@ -1,26 +1,20 @@
 """What chat formats have in common: messages with a role, in a list, in an object, or one a line."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from nous.transcript.base import Notes, Sample
-from nous.transcript.blocks import Place
-from nous.transcript.fields import as_list, as_object, as_text
-from nous.transcript.records import records
-from nous.transcript.timestamps import parse_time
+from nous.transcript.base import Draft, Place, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.reading.blocks import BlockReading
+from nous.transcript.reading.fields import as_list, as_object, as_text
+from nous.transcript.reading.timestamps import parse_time
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _ENOUGH = 0.5
-_SESSION = "session"
-
-
-class Message(NamedTuple):
-    """A message, and where it stands. One with the role `session` says that another session begins."""
-
-    role: str
-    value: Mapping[str, Any]
-    place: Place
 
 
 class Look(NamedTuple):
@@ -46,30 +40,39 @@ def is_message(value: Mapping[str, Any]) -> bool:
     return str(value.get("role")) in ROLES and ("content" in value or "tool_calls" in value)
 
 
-def messages(stream: BinaryIO, notes: Notes) -> Iterator[Message]:
-    """Every message in *stream*. Where several sessions follow each other, one of the role `session` parts them."""
-    number = 0
-    sessions = 0
-    for record in records(stream, notes):
-        notes.learn(model=as_text(record.value.get("model")), session_id=as_text(record.value.get("session_id")))
-        is_session = isinstance(record.value.get("messages"), list)
-        sessions += is_session
-        if is_session and sessions > 1:
-            number += 1
-            yield Message(_SESSION, record.value, Place(f"message-{number}", record.line, record.offset))
-        for value in _in_record(record.value):
-            number += 1
-            if not is_message(value):
-                notes.skip("not a message")
-                continue
-            time = parse_time(value.get("timestamp", value.get("created_at")))
-            place = Place(f"message-{number}", record.line, record.offset, time)
-            yield Message(str(value["role"]), value, place)
+@dataclass(slots=True)
+class ChatReading(BlockReading):
+    """A reading of messages one after another. Where several sessions follow each other, a mark parts them."""
+
+    messages: int = 0
+    sessions: int = 0
+
+    def entries(self, record: Record) -> Iterator[Draft]:
+        value = record.value
+        self.notes.learn(model=as_text(value.get("model")), session_id=as_text(value.get("session_id")))
+        is_session = isinstance(value.get("messages"), list)
+        self.sessions += is_session
+        if is_session and self.sessions > 1:
+            yield self._place(record).draft(Kind.SYSTEM, _session_mark(value))
+        for inside in _in_record(value):
+            place = self._place(record, parse_time(inside.get("timestamp", inside.get("created_at"))))
+            if is_message(inside):
+                yield from self.message(str(inside["role"]), inside, place)
+            else:
+                self.notes.skip("not a message")
+
+    @abstractmethod
+    def message(self, role: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        """What a message of *role* says."""
+
+    def _place(self, record: Record, time: Any = None) -> Place:
+        self.messages += 1
+        return Place(f"message-{self.messages}", record.line, record.offset, time)
 
 
-def session_mark(message: Message) -> str:
+def _session_mark(value: Mapping[str, Any]) -> str:
     """What to say where another session begins."""
-    own = next((message.value[key] for key in ("session_id", "id", "task_id") if key in message.value), None)
+    own = next((value[key] for key in ("session_id", "id", "task_id") if key in value), None)
     return "Another session begins" if own is None else f"Another session begins: {own}"
 
 

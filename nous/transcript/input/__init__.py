@@ -1,0 +1,1 @@
+"""From bytes to records: unpacked, split into lines, recovered where they are damaged."""

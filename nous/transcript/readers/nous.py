@@ -1,0 +1,81 @@
+"""Transcripts as nous writes them: what `nous transcript PATH --json` prints."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from nous.transcript.base import Draft, Reading, RecordReading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Header, Kind, Origin, Problem
+from nous.transcript.notes import Notes
+from nous.transcript.reading.fields import as_count, as_list, as_object, as_text
+from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.view.as_json import MARK
+
+_KINDS = {kind.value: kind for kind in Kind}
+_TEXTS = frozenset(field.name for field in fields(Header)) - {"input_tokens", "output_tokens", "read_from"}
+
+
+class OurOwn:
+    """What was read once, whatever it was then."""
+
+    format = "nous"
+
+    def sniff(self, sample: Sample) -> float:
+        return 1.0 if sample.records and MARK in sample.records[0] else 0.0
+
+    def begin(self, notes: Notes) -> Reading:
+        return _Entries(notes)
+
+
+READER = OurOwn()
+
+
+@dataclass(slots=True)
+class _Entries(RecordReading):
+    """Entries that are finished already. What they were cut to when they were written, they stay."""
+
+    def entries(self, record: Record) -> Iterable[Draft]:
+        value = record.value
+        if MARK in value:
+            self._introduce(as_object(value.get("header")))
+        elif kind := _KINDS.get(as_text(value.get("kind"))):
+            return (_draft(kind, value, record),)
+        elif "skipped" in value:
+            self.notes.skipped.update(
+                {reason: as_count(times) for reason, times in as_object(value["skipped"]).items()}
+            )
+            self.notes.problems += map(_problem, as_list(value.get("problems")))
+        else:
+            self.notes.skip("no entry")
+        return ()
+
+    def _introduce(self, header: Mapping[str, Any]) -> None:
+        tokens = {name: as_count(header.get(name)) for name in ("input_tokens", "output_tokens")}
+        self.notes.learn(**{name: as_text(header.get(name)) for name in _TEXTS}, **tokens)
+        origin = as_object(header.get("read_from"))
+        words = (as_text(origin.get(name)) for name in ("format", "source", "digest"))
+        self.notes.header = replace(self.notes.header, read_from=Origin(*words, as_count(origin.get("bytes"))))
+
+
+def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
+    return Draft(
+        kind,
+        as_text(value.get("text")),
+        as_text(value.get("id")) or f"line-{record.line}",
+        parse_time(value.get("time")),
+        as_count(value.get("line")),
+        as_count(value.get("offset")),
+        tool=as_text(value.get("tool")) or None,
+        tool_input=as_object(value.get("tool_input")) if "tool_input" in value else None,
+        call_id=as_text(value.get("call_id")) or None,
+        is_error=value.get("is_error") is True,
+        paths=tuple(map(as_text, as_list(value.get("paths")))),
+        agent=as_text(value.get("agent")) or None,
+        is_meta=value.get("is_meta") is True,
+    )
+
+
+def _problem(value: object) -> Problem:
+    found = as_object(value)
+    return Problem(as_count(found.get("line")), as_text(found.get("reason")))

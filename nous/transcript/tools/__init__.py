@@ -1,0 +1,1 @@
+"""What tool calls did, in a line, and which files they touched."""

@@ -1,0 +1,37 @@
+"""A transcript as JSON lines of our own, which the reader `nous` takes back.
+
+The first line introduces the session, each that follows is an entry, and the last says what was passed over.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+import orjson
+
+from nous.transcript.model import Entry, Header, Origin, Transcript
+
+MARK = "nous_transcript"
+"""The key of the first line that tells this format, and holds its version."""
+
+VERSION = 1
+
+
+def transcript_as_json(transcript: Transcript) -> bytes:
+    """The lines of *transcript*, times in ISO 8601 UTC, and only the fields that say something."""
+    options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
+    return b"".join(orjson.dumps(line, option=options, default=str) for line in _lines(transcript))
+
+
+def _lines(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
+    origin = Origin(transcript.format, transcript.source, transcript.digest, transcript.bytes)
+    header = {"read_from": origin, **_said(transcript.header)}
+    yield {MARK: VERSION, "header": header}
+    for entry in transcript:
+        yield _said(entry)
+    yield {"skipped": dict(transcript.skipped), "problems": transcript.problems}
+
+
+def _said(of: Entry | Header) -> Mapping[str, Any]:
+    said = {field.name: getattr(of, field.name) for field in fields(of)}
+    return {name: value for name, value in said.items() if value is not None and value is not False and value != ()}

@@ -1,0 +1,93 @@
+"""What every reader promises, asked of each module in `nous.transcript.readers` with the samples of its format.
+
+Samples are small real files in `tests/transcripts/samples/<format>/`, beside a SOURCE.txt that says whence they are.
+"""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nous.samples import bundled_sessions
+from nous.transcript import Kind, known_readers, parse_transcript, read_transcript
+from nous.transcript.view.as_json import transcript_as_json
+
+SAMPLES = Path(__file__).parents[1] / "transcripts" / "samples"
+FORMATS = sorted(known_readers())
+
+
+def samples_of(name: str) -> list[Path]:
+    """Single sessions of the format *name*: those that belong to the package, and those beside the tests."""
+    bundled = [path for path in bundled_sessions() if path.parent.name == name]
+    kept = sorted(path for path in (SAMPLES / name).glob("*") if path.is_file() and path.name != "SOURCE.txt")
+    return bundled + kept
+
+
+ALL = [pytest.param(name, path, id=f"{name}/{path.name}") for name in FORMATS for path in samples_of(name)]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_has_samples_that_say_where_they_are_from(name: str) -> None:
+    beside_the_tests = [path for path in samples_of(name) if SAMPLES in path.parents]
+
+    assert samples_of(name)
+    assert all((path.parent / "SOURCE.txt").read_text().strip() for path in beside_the_tests)
+
+
+@pytest.mark.parametrize(("name", "path"), ALL)
+def test_a_sample_is_recognised_and_says_something(name: str, path: Path) -> None:
+    transcript = read_transcript(path)
+
+    assert transcript.format == name
+    assert 0 < transcript.confidence <= 1
+    assert {Kind.USER, Kind.ASSISTANT} <= {entry.kind for entry in transcript}
+    assert transcript.problems == ()
+
+
+@pytest.mark.parametrize(("name", "path"), ALL)
+def test_an_entry_knows_where_it_stood(name: str, path: Path) -> None:
+    transcript = read_transcript(path, format=name)
+
+    if name != "nous":  # whose entries point into the file that was read at first
+        assert all(entry.line > 0 and 0 <= entry.offset < transcript.bytes for entry in transcript)
+        assert [entry.offset for entry in transcript] == sorted(entry.offset for entry in transcript)
+
+
+@pytest.mark.parametrize(("name", "path"), ALL)
+def test_a_result_names_a_call_that_was_made(name: str, path: Path) -> None:
+    transcript = read_transcript(path, format=name)
+
+    made = {entry.call_id for entry in transcript if entry.kind is Kind.TOOL_CALL}
+    answered = {entry.call_id for entry in transcript if entry.kind is Kind.TOOL_RESULT and entry.call_id}
+    assert answered <= made
+
+
+@pytest.mark.parametrize(("name", "path"), ALL)
+def test_what_is_written_as_our_own_lines_is_read_again(name: str, path: Path) -> None:
+    transcript = read_transcript(path, format=name)
+
+    again = parse_transcript(transcript_as_json(transcript))
+
+    assert (again.entries, again.skipped, again.problems) == (
+        transcript.entries,
+        transcript.skipped,
+        transcript.problems,
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+@pytest.mark.parametrize(("name", "path"), ALL)
+def test_a_file_cut_at_any_byte_says_the_beginning_of_what_the_whole_says(
+    name: str, path: Path, data: st.DataObject
+) -> None:
+    whole = path.read_bytes()
+    end = data.draw(st.integers(0, len(whole)), label="end")
+
+    so_far = read_transcript(BytesIO(whole[:end]), format=name)
+
+    said = [(entry.kind, entry.text) for entry in read_transcript(path, format=name)]
+    assert [(entry.kind, entry.text) for entry in so_far][:-1] == said[: max(0, len(so_far.entries) - 1)]
+    assert len(so_far.problems) <= 1
