@@ -27,7 +27,7 @@ def read_transcript(
     source: str | Path | BinaryIO,
     *,
     format: str | None = None,  # noqa: A002  the option is called --format
-    base: Path | None = None,
+    base: Path | str | None = None,
     result_limit: int = RESULT_LIMIT,
     include: Collection[str] = (),
     name: str = "",
@@ -43,7 +43,7 @@ def read_transcript(
     Unavailable if the disk fails.
     """
     if isinstance(source, str | Path):
-        path = _found(source, base)
+        path = located(source, base=base)
         with opened(path) as stream:
             return _read(stream, format, _finishing(result_limit, include), source=str(path))
     return _read(source, format, _finishing(result_limit, include), source=name)
@@ -114,8 +114,8 @@ def _sniffed(tap: Tap) -> Sniffed:
     return Sniffed(reader_named("openai_chat"), 0.0) if _BLANK.fullmatch(sample.text) else reader_for(sample)
 
 
-def _found(source: str | Path, base: Path | None) -> Path:
-    """The file that *source* names, or the transcript of the session that it is the id of."""
+def located(source: str | Path, *, base: Path | str | None = None) -> Path:
+    """The file *source*, or the transcript of the session that it is the id of. Raises as `read_transcript`."""
     if "\0" in str(source) or not str(source).strip():
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)

@@ -94,12 +94,11 @@ class _Session(AgentReading):
 
     def _requested(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
         """A call is asked for once, though its approval repeats it; some are told by their approval alone."""
-        request = as_text(event.get("request_id"))
-        if "approv" in kind and request in self.calls:
+        request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
+        if "approv" in kind and (request in self.calls or not tool):
             self.notes.skip(kind)
             return ()
-        tool_input = as_object(event.get("args", event.get("input")))
-        return (self.call(as_text(event.get("tool_name")), tool_input, request, place),)
+        return (self.call(tool, as_object(event.get("args", event.get("input"))), request, place),)
 
     def _result(self, event: Mapping[str, Any], place: Place) -> Draft:
         failed = event.get("success") is False

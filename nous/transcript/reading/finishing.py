@@ -1,6 +1,5 @@
 """Drafts on their way from a reader to a transcript: numbered by turn, named apart, and cut to size."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from nous.transcript.base import Draft
 from nous.transcript.model import Entry, Kind
 from nous.transcript.notes import Notes
+from nous.transcript.reading.cut import LONGEST_MARK, cut, is_cut
 from nous.transcript.reading.fields import as_list, as_object
 
 RESULT_LIMIT = 4_000
@@ -20,9 +20,6 @@ EXTRAS = frozenset({"thinking", "meta", "sidechains"})
 """What is passed over, and counted, unless it is asked for."""
 
 _OUTPUT = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
-_HEAD = 0.7
-_MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
-_LONGEST_MARK = 45
 _DEEPEST = 50
 """Levels of an argument that are kept: JSON may be nested deeper than Python can follow."""
 
@@ -69,7 +66,7 @@ class Finishing:
         self.ids.add(own)
         return Entry(
             kind=kind,
-            text=cut(draft.text, self.result_limit if kind in _OUTPUT else TEXT_LIMIT),
+            text=_cut_once(draft.text, self.result_limit if kind in _OUTPUT else TEXT_LIMIT),
             id=own,
             turn=self.turn,
             time=draft.time,
@@ -96,21 +93,11 @@ def _extra(draft: Draft) -> str | None:
     return "thinking" if draft.kind is Kind.THINKING else None
 
 
-def cut(text: str, limit: int) -> str:
-    """*text*, or its beginning and end (7 : 3) around a mark that says how many characters are missing.
-
-    The mark itself is not counted in *limit*, so what was cut to it once stays as it is.
-    """
-    if len(text) <= limit or (len(text) <= limit + _LONGEST_MARK and _is_cut(text, limit)):
+def _cut_once(text: str, limit: int) -> str:
+    """*text* cut to *limit*, unless that was done when it was written."""
+    if len(text) <= limit or (len(text) <= limit + LONGEST_MARK and is_cut(text, limit)):
         return text
-    head = int(limit * _HEAD)
-    tail = limit - head
-    return f"{text[:head]}\n\n... [truncated {len(text) - limit} chars] ...\n\n{text[len(text) - tail :]}"
-
-
-def _is_cut(text: str, limit: int) -> bool:
-    mark = _MARK.search(text)
-    return mark is not None and len(text) - len(mark[0]) <= limit
+    return cut(text, limit)
 
 
 def _unused(own: str, ids: set[str]) -> str:
@@ -124,7 +111,7 @@ def _unused(own: str, ids: set[str]) -> str:
 
 def _cut_value(value: Any, limit: int, depth: int = _DEEPEST) -> Any:
     if isinstance(value, str):
-        return cut(value, limit)
+        return _cut_once(value, limit)
     if not depth:
         return "..." if isinstance(value, dict | list) else value
     if isinstance(value, dict):

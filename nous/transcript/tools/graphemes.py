@@ -2,6 +2,9 @@
 
 import regex
 
+_WINDOW = 200
+_FARTHEST = 10_000
+
 
 def first_graphemes(text: str, limit: int) -> str:
     """*text*, or its first *limit* grapheme clusters and `...` if it has more of them."""
@@ -9,3 +12,32 @@ def first_graphemes(text: str, limit: int) -> str:
         return text
     kept = regex.match(rf"\X{{{limit}}}", text)
     return f"{kept[0]}..." if kept and kept.end() < len(text) else text
+
+
+def boundary_before(text: str, position: int) -> int:
+    """The last place up to *position* where *text* can be cut without tearing a grapheme cluster."""
+    if position <= 0 or position >= len(text):
+        return max(0, min(position, len(text)))
+    start = last = _sure_boundary(text, max(0, position - _WINDOW))
+    for cluster in regex.finditer(r"\X", text, pos=start, endpos=position + _WINDOW):
+        if cluster.end() > position:
+            return last if last > start or start == 0 else position  # one endless cluster has to be torn somewhere
+        last = cluster.end()
+    return position
+
+
+def _sure_boundary(text: str, position: int) -> int:
+    """A boundary not far before *position*: where an ASCII sign begins there always is one."""
+    for candidate in range(position, max(-1, position - _FARTHEST), -1):
+        if candidate == 0 or (text[candidate].isascii() and text[candidate] != "\n"):
+            return candidate
+    return position
+
+
+def boundary_after(text: str, position: int) -> int:
+    """The first place from *position* on where *text* can be cut without tearing a grapheme cluster."""
+    before = boundary_before(text, position)
+    if before == position:
+        return position
+    cluster = regex.match(r"\X", text, pos=before, endpos=position + _WINDOW)
+    return cluster.end() if cluster else position

@@ -1,0 +1,134 @@
+"""T3, T4, T5: several processes write one transcript, are killed while they do, and fill the disk."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import orjson
+import pytest
+from builders.waiting import wait_until
+
+from nous.transcript import TranscriptWriter, read_events, read_transcript
+from nous.transcript.events.talk import UserMessage
+
+EVENTS = 250
+ROUNDS = 50
+
+WRITE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from nous.transcript import TranscriptWriter
+
+base, process, threads, events, layout = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:5]), sys.argv[5]
+
+def write(thread):
+    writer = TranscriptWriter("shared", base=base, layout=layout)
+    for number in range(events):
+        writer.append({"type": "user_message", "content": f"{process}.{thread} {number} " + "x" * (number % 7 * 500)})
+    return writer.failures
+
+with ThreadPoolExecutor(threads) as pool:
+    print(sum(pool.map(write, range(threads))))
+"""
+
+WRITE_FOR_EVER = """
+import itertools, sys
+from nous.transcript import TranscriptWriter
+
+writer = TranscriptWriter("killed", base=sys.argv[1])
+for number in itertools.count():
+    writer.append({"type": "user_message", "content": f"{sys.argv[2]} {number} " + "x" * 200_000})
+"""
+
+WRITE_UNTIL_IT_IS_FULL = """
+import resource, signal, sys
+from nous.transcript import TranscriptWriter
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+writer = TranscriptWriter("full", base=sys.argv[1])
+written = [writer.append({"type": "user_message", "content": str(number) + "x" * 1_000}) for number in range(200)]
+print(sum(written), writer.failures)
+"""
+
+
+def script(text: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-c", text, *map(str, arguments)]
+
+
+def said(path: Path) -> Iterator[tuple[str, int]]:
+    """Who wrote each event of the file, and the how-manieth of its own it was."""
+    for stored in read_events(path):
+        assert isinstance(stored.event, UserMessage)
+        whose, number, _ = stored.event.content.split(" ", 2)
+        yield whose, int(number)
+
+
+@pytest.mark.parametrize(("processes", "threads"), [(1, 10), (4, 1), (4, 3)])
+def test_many_writers_at_once_lose_nothing_and_keep_their_order(processes: int, threads: int, tmp_path: Path) -> None:
+    running = [
+        subprocess.Popen(script(WRITE, tmp_path, process, threads, EVENTS, "lines"), stdout=subprocess.PIPE, text=True)
+        for process in range(processes)
+    ]
+    failures = [int(process.communicate()[0]) for process in running]
+
+    path = tmp_path / "shared" / "transcript.json"
+    assert failures == [0] * processes
+    assert all(orjson.loads(line) for line in path.read_bytes().splitlines())
+    found = list(said(path))
+    assert Counter(whose for whose, _ in found) == {
+        f"{process}.{thread}": EVENTS for process in range(processes) for thread in range(threads)
+    }
+    for whose in {whose for whose, _ in found}:
+        assert [number for writer, number in found if writer == whose] == list(range(EVENTS))
+
+
+def test_many_writers_of_one_array_lose_nothing(tmp_path: Path) -> None:
+    running = [
+        subprocess.Popen(script(WRITE, tmp_path, process, 2, 20, "array"), stdout=subprocess.PIPE, text=True)
+        for process in range(2)
+    ]
+    failures = [int(process.communicate()[0]) for process in running]
+
+    path = tmp_path / "shared" / "transcript.json"
+    assert failures == [0, 0]
+    assert len(orjson.loads(path.read_bytes())) == len(list(said(path))) == 80
+
+
+def test_a_killed_writer_leaves_one_torn_line_at_worst(tmp_path: Path) -> None:
+    """A kill -9 at a moment that nobody chose, fifty times, each time into the same file."""
+    path = tmp_path / "killed" / "transcript.json"
+    chance = Random(20260101)
+    for turn in range(ROUNDS):
+        before = path.stat().st_size if path.exists() else 0
+        enough = before + chance.randrange(1, 3_000_000)
+        with subprocess.Popen(script(WRITE_FOR_EVER, tmp_path, turn)) as process:
+            wait_until(lambda size=enough: path.exists() and path.stat().st_size > size, "the file to grow")
+            process.kill()
+    assert TranscriptWriter("killed", base=tmp_path).append(UserMessage(content="end 0 ."))
+
+    transcript = read_transcript(path)
+    found = list(said(path))
+    print(f"{ROUNDS} writers killed: {len(found)} events read, {len(transcript.problems)} lines torn")
+    for turn in range(ROUNDS):
+        own = [number for whose, number in found if whose == str(turn)]
+        assert own == list(range(len(own)))
+        assert own
+    assert found[-1] == ("end", 0)
+    assert len(transcript.problems) <= ROUNDS
+    assert len(transcript.problems) + len(found) == len(path.read_bytes().splitlines())
+
+
+def test_a_full_disk_is_counted_and_leaves_whole_lines(tmp_path: Path) -> None:
+    done = subprocess.run(script(WRITE_UNTIL_IT_IS_FULL, tmp_path), capture_output=True, text=True, check=True)
+
+    written, failures = map(int, done.stdout.split())
+    lines = (tmp_path / "full" / "transcript.json").read_bytes().splitlines(keepends=True)
+    assert 0 < written < 200
+    assert written + failures == 200
+    assert len(lines) == written
+    assert all(line.endswith(b"\n") and orjson.loads(line) for line in lines)
+    assert "could not be written" in done.stderr

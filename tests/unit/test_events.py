@@ -1,0 +1,109 @@
+"""T1 and T6: what an agent tells is kept as it was told."""
+
+from io import BytesIO
+from typing import Any
+
+import orjson
+import pytest
+from builders.agent_events import ALL, EVENTS, MAIN, OF_STEP, told
+
+from nous.transcript import read_events, should_transcript
+from nous.transcript.events import EventCodec, UnknownEvent, event_types
+
+NOT_KEPT = {
+    *("text_delta", "reasoning", "tool_output_chunk", "sub_agent_tool_request", "sub_agent_tool_result"),
+    "sub_agent_text_delta",
+}
+
+
+def again(value: dict[str, Any]) -> dict[str, Any]:
+    codec = EventCodec()
+    return codec.encode(codec.decode(value))
+
+
+def test_every_type_has_an_example() -> None:
+    assert set(event_types()) == set(EVENTS)
+    assert len(EVENTS) == 38 + 10 + 1
+
+
+@pytest.mark.parametrize("value", ALL, ids=lambda value: value["type"])
+def test_an_event_is_told_again_as_it_was(value: dict[str, Any]) -> None:
+    event = EventCodec().decode(value)
+
+    assert not isinstance(event, UnknownEvent)
+    assert event.type == value["type"]
+    assert again(value) == value
+    assert next(iter(again(value))) == "type"
+
+
+@pytest.mark.parametrize("value", ALL, ids=lambda value: value["type"])
+def test_what_is_optional_is_null_when_it_was_left_out(value: dict[str, Any]) -> None:
+    said = {name: field for name, field in value.items() if field is not None}
+
+    assert again(said) == value
+
+
+def test_reasoning_and_the_steps_of_a_source_are_left_out_rather_than_null() -> None:
+    source = {"type": "workflow", "workflow_id": "w", "workflow_name": "n"}
+
+    assert again(told("completed", reasoning=None)) == told("completed")
+    assert again(told("completed", reasoning="hm"))["reasoning"] == "hm"
+    assert again(told("tool_request", source={**source, "step_name": None}))["source"] == source
+    assert again(told("tool_request", source=OF_STEP))["source"] == OF_STEP
+
+
+def test_a_call_without_a_source_is_the_agents_own() -> None:
+    value = told("tool_request")
+    del value["source"]
+
+    assert again(value)["source"] == MAIN
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"type": "of_next_year", "x": [1, {"y": None}]},
+        {"type": "user_message"},
+        {"type": "user_message", "content": 7},
+        {"type": "tool_result", **EVENTS["tool_result"], "success": 1},
+        {"type": "context_warning", **EVENTS["context_warning"], "total_tokens": True},
+        {"type": "tool_request", **EVENTS["tool_request"], "source": {"type": "of_next_year"}},
+        {"type": "tool_request", **EVENTS["tool_request"], "source": {"type": "sub_agent", "agent_id": "a"}},
+        {"type": "tool_request", **EVENTS["tool_request"], "source": {**MAIN, "new": 1}},
+        {"type": None, "x": 1},
+        {"type": ["started"]},
+        {"x": 1},
+        {},
+    ],
+)
+def test_what_is_not_understood_is_kept_as_it_came(value: dict[str, Any]) -> None:
+    assert isinstance(EventCodec().decode(value), UnknownEvent)
+    assert again(value) == value
+
+
+@pytest.mark.parametrize("value", ALL, ids=lambda value: value["type"])
+def test_a_field_of_a_newer_program_is_kept(value: dict[str, Any]) -> None:
+    assert again({**value, "of_next_year": {"a": 1}}) == {**value, "of_next_year": {"a": 1}}
+
+
+def test_a_whole_number_is_a_share_too() -> None:
+    assert again(told("context_warning", utilization=1))["utilization"] == 1
+
+
+@pytest.mark.parametrize("kind", [*EVENTS, "of_next_year"])
+def test_a_transcript_keeps_all_but_what_is_streamed_and_what_sub_agents_do(kind: str) -> None:
+    value = told(kind) if kind in EVENTS else {"type": kind}
+
+    for event in (kind, value, EventCodec().decode(value)):
+        assert should_transcript(event) is (kind not in NOT_KEPT)
+
+
+def test_events_are_read_past_whatever_is_damaged() -> None:
+    whole = b"".join(orjson.dumps({"_timestamp": "2026-01-01T00:00:00.123456789Z", **value}) + b"\n" for value in ALL)
+
+    found = list(read_events(BytesIO(b"[]\n" + whole[:3_000] + b"{torn\n\xff\n" + whole[3_000:])))
+
+    assert len(found) >= len(ALL) - 1
+    assert found[0].event.type == "started"
+    assert found[0].time is not None
+    assert found[0].line == 2

@@ -1,0 +1,183 @@
+"""F1 to F4 and F6: the text that a summarizer is given, byte for byte."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.agent_events import EVENTS, told
+
+from nous.transcript import TranscriptWriter, build_summarizer_input, format_for_summarizer, parse_transcript
+
+LS = '{\n  "command": "ls"\n}'
+BLOCKS = {
+    "user_message": "[turn 001] USER:\nGrüß Gott 안녕\n\n",
+    "completed": "[turn 001] ASSISTANT (200 in / 100 out tokens):\nDone.\n\n",
+    "tool_request": f"[turn 001] TOOL_REQUEST (tool=bash, id=r1):\n{LS}\n\n",
+    "tool_result": '[turn 001] TOOL_RESULT (tool=bash, success=true):\n{\n  "stdout": "x",\n  "code": 0\n}\n\n',
+    "tool_approval_request": f"[turn 001] TOOL_APPROVAL_REQUEST (tool=bash, risk=High):\n{LS}\n\n",
+    "tool_auto_approved": "[turn 001] TOOL_AUTO_APPROVED (tool=bash): always allowed\n\n",
+    "tool_denied": "[turn 001] TOOL_DENIED (tool=bash): too risky\n\n",
+    "error": "[turn 001] ERROR (auth): no key\n\n",
+    "sub_agent_started": "[turn 001] SUB_AGENT_STARTED (agent=explorer):\nlook\n\n",
+    "sub_agent_completed": "[turn 001] SUB_AGENT_COMPLETED (agent=a1):\nfound it\n\n",
+    "sub_agent_error": "[turn 001] SUB_AGENT_ERROR (agent=a1): gone\n\n",
+    "ask_human_request": "\n**[Ask Human - choice]** Which?\n",
+    "ask_human_response": "\n**[User Response]** a\n",
+    "task_progress": "\n**[Task running]** half\n",
+    "subtask_created": "\n**[Subtask Created]** Look (agent: auto)\n",
+    "subtask_completed": "\n**[Subtask Completed]** Look\nseen\n",
+    "subtask_waiting_for_input": "\n**[Waiting for Input]** Look: Where?\n",
+    "subtask_user_input": "\n**[User Input]** there\n",
+    "task_resumed": "\n**[Task Resumed]** from subtask 1/3\n",
+    "enricher_result": "\n**[Enricher]** names\n",
+}
+"""What each type adds after one `started`; all others add nothing."""
+
+
+def shown(*events: dict[str, Any], **options: Any) -> str:
+    return format_for_summarizer([told("started"), *events], **options)
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+def test_each_type_has_its_lines_or_none(kind: str) -> None:
+    if kind != "started":
+        assert shown(told(kind)) == BLOCKS.get(kind, "")
+
+
+def test_no_events_are_no_text() -> None:
+    assert format_for_summarizer([]) == ""
+    assert format_for_summarizer([told("started")]) == ""
+    assert format_for_summarizer([{"type": "of_next_year"}]) == ""
+
+
+@pytest.mark.parametrize(("started", "turn"), [(0, "000"), (1, "001"), (12, "012"), (999, "999"), (1000, "1000")])
+def test_turns_are_counted_by_what_started(started: int, turn: str) -> None:
+    text = format_for_summarizer([*[told("started")] * started, told("user_message", content="hi")])
+
+    assert text == f"[turn {turn}] USER:\nhi\n\n"
+
+
+@pytest.mark.parametrize(("risk", "shown_as"), [("low", "Low"), ("medium", "Medium"), ("critical", "Critical")])
+def test_risks_begin_with_a_capital(risk: str, shown_as: str) -> None:
+    assert f"risk={shown_as})" in shown(told("tool_approval_request", risk_level=risk))
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("raw\ntext", "raw\ntext"),
+        (None, "null"),
+        (True, "true"),
+        (1.5, "1.5"),
+        ([], "[]"),
+        ({}, "{}"),
+        (
+            {"b": [1, {"한": "é"}], "a": None},
+            '{\n  "b": [\n    1,\n    {\n      "한": "é"\n    }\n  ],\n  "a": null\n}',
+        ),
+        ({"big": 2**70}, '{\n  "big": 1180591620717411303424\n}'),
+    ],
+)
+def test_a_result_is_raw_text_or_pretty_json(result: Any, text: str) -> None:
+    assert shown(told("tool_result", result=result, success=False)) == (
+        f"[turn 001] TOOL_RESULT (tool=bash, success=false):\n{text}\n\n"
+    )
+
+
+def test_tokens_that_are_not_known_are_none() -> None:
+    assert "ASSISTANT (0 in / 0 out tokens):\n" in shown(told("completed", input_tokens=None, output_tokens=None))
+
+
+def test_the_older_spelling_is_asked_for_by_its_year() -> None:
+    result = "x" * 2_500
+    text = shown(told("tool_request"), told("completed"), told("tool_result", result=result), style="2025")
+
+    assert f"TOOL_REQUEST (tool=bash, request_id=r1):\n{LS}\n\n" in text
+    assert "ASSISTANT (completed, 200 in / 100 out tokens):\nDone.\n\n" in text
+    assert "x" * 1_400 + "\n\n... [truncated 500 chars] ...\n\n" + "x" * 600 in text
+    assert "[truncated 1000 chars]" in shown(told("sub_agent_completed", response="x" * 4_000), style="2025")
+
+
+def test_text_that_was_streamed_is_told_once() -> None:
+    text = shown(told("text_delta", delta="Done.", accumulated="Done."), told("reasoning"), told("completed"))
+
+    assert text.count("Done.") == 1
+
+
+def test_a_long_result_keeps_its_ends_and_says_what_is_missing() -> None:
+    assert shown(told("tool_result", result="x" * 4_000)).count("x") == 4_000
+    assert "x" * 2_800 + "\n\n... [truncated 1000 chars] ...\n\n" + "x" * 1_200 in shown(
+        told("tool_result", result="x" * 5_000)
+    )
+    assert "x" * 4_200 + "\n\n... [truncated 1000 chars] ...\n\n" + "x" * 1_800 in shown(
+        told("sub_agent_completed", response="x" * 7_000)
+    )
+
+
+def test_the_limits_can_be_set() -> None:
+    assert "[truncated 5 chars]" in shown(told("tool_result", result="x" * 15), result_limit=10)
+    assert "[truncated 5 chars]" in shown(told("sub_agent_completed", response="x" * 15), response_limit=10)
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    ["한", "\u1112\u1161\u11ab", "स्ते", "क्षि", "👨\u200d👩\u200d👧\u200d👦", "🇩🇪", "e\u0301"],
+    ids=["Hangul", "Hangul in parts", "Devanagari", "Devanagari joined", "a family", "a flag", "an accent"],
+)
+def test_no_sign_is_torn_in_any_script(cluster: str) -> None:
+    text = cluster * 5_000
+    found = shown(told("tool_result", result=text)).removeprefix("[turn 001] TOOL_RESULT (tool=bash, success=true):\n")
+
+    head, _, rest = found.removesuffix("\n\n").partition("\n\n... [truncated ")
+    missing, _, tail = rest.partition(" chars] ...\n\n")
+    assert head == cluster * (len(head) // len(cluster))
+    assert tail == cluster * (len(tail) // len(cluster))
+    assert len(head) + int(missing) + len(tail) == len(text)
+    assert 2_800 - len(cluster) < len(head) <= 2_800
+    assert 1_200 - len(cluster) < len(tail) <= 1_200
+
+
+def test_results_name_their_request_when_that_is_asked_for() -> None:
+    events = (told("tool_result"), told("sub_agent_started"), told("sub_agent_completed"), told("sub_agent_error"))
+    text = shown(*events, paired=True)
+
+    assert "TOOL_RESULT (tool=bash, id=r1, success=true)" in text
+    assert "SUB_AGENT_STARTED (agent=explorer, id=r1)" in text
+    assert "SUB_AGENT_COMPLETED (agent=a1, id=r1)" in text
+    assert "SUB_AGENT_ERROR (agent=a1, id=r1)" in text
+    assert "id=r1" not in shown(*events)
+
+
+def test_what_was_written_is_read_and_told(tmp_path: Path) -> None:
+    writer = TranscriptWriter("s1", base=tmp_path)
+    request = told("tool_request", tool_name="read_file", args={"path": "/src/main.rs"})
+    result = told("tool_result", tool_name="read_file", result="fn main() {}")
+    for event in (told("started"), told("user_message", content="Read it"), request, result, told("completed")):
+        writer.append(event)
+
+    assert build_summarizer_input("s1", base=tmp_path) == (
+        "[turn 001] USER:\nRead it\n\n"
+        '[turn 001] TOOL_REQUEST (tool=read_file, id=r1):\n{\n  "path": "/src/main.rs"\n}\n\n'
+        "[turn 001] TOOL_RESULT (tool=read_file, success=true):\nfn main() {}\n\n"
+        "[turn 001] ASSISTANT (200 in / 100 out tokens):\nDone.\n\n"
+    )
+
+
+def test_a_transcript_of_any_format_has_a_text_form() -> None:
+    call = {"id": "c1", "function": {"name": "bash", "arguments": '{"command":"ls"}'}}
+    transcript = parse_transcript(
+        [
+            {"role": "user", "content": "Look"},
+            {"role": "assistant", "content": "Looking", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "a.txt"},
+            {"role": "user", "content": "Thanks"},
+        ]
+    )
+
+    assert format_for_summarizer(transcript) == (
+        "[turn 001] USER:\nLook\n\n"
+        "[turn 001] ASSISTANT (0 in / 0 out tokens):\nLooking\n\n"
+        f"[turn 001] TOOL_REQUEST (tool=bash, id=c1):\n{LS}\n\n"
+        "[turn 001] TOOL_RESULT (tool=bash, success=true):\na.txt\n\n"
+        "[turn 002] USER:\nThanks\n\n"
+    )
