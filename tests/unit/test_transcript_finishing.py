@@ -7,7 +7,8 @@ import pytest
 from nous.transcript.base import Draft
 from nous.transcript.model import Entry, Kind
 from nous.transcript.notes import Notes
-from nous.transcript.reading.finishing import Finishing, cut
+from nous.transcript.reading.cut import cut
+from nous.transcript.reading.finishing import Finishing
 
 FULL = Draft(
     kind=Kind.TOOL_CALL,

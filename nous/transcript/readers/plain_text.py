@@ -1,10 +1,11 @@
 """Plain text: turns that begin with a label at the start of a line (`User: ...`, `### Assistant`), or none at all.
 
-A file keeps to the style of its first label, so that `Note:` or a quoted `User:` in another style begins no turn.
+A file keeps to the style of its first label, and to one name for each speaker, so that `Note:`, a quoted `User:` in
+another style or a `Client:` beside the `User:` begins no turn; nor does what stands in fenced code.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from nous.transcript.base import Draft, LineReading, Place, Reading, Sample
@@ -13,6 +14,7 @@ from nous.transcript.input.lines import Line
 from nous.transcript.model import Kind
 from nous.transcript.notes import Notes
 from nous.transcript.reading.finishing import TEXT_LIMIT
+from nous.transcript.reading.markdown.fences import Fences, TextLine
 from nous.transcript.reading.words import said_by_user, without_colour
 
 _WHO = {
@@ -54,6 +56,7 @@ class _Label:
     """Who speaks, in which style it was written, and what follows it on its line."""
 
     kind: Kind
+    name: str
     style: tuple[str, bool]
     rest: str
 
@@ -93,23 +96,40 @@ class _Text(LineReading):
     """The turns of a text. What stands before the first label is the user's if there is no label at all."""
 
     style: tuple[str, bool] | None = None
+    names: dict[Kind, str] = field(default_factory=dict[Kind, str])
     turn: _Turn | None = None
+    fences: Fences = field(default_factory=Fences)
 
-    def entries(self, line: Line) -> Iterable[Draft]:
+    def entries(self, line: Line) -> Iterator[Draft]:
         text = line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n")
-        label = _label(text)
-        ended: Iterable[Draft] = ()
-        if label and self.style in {None, label.style}:
-            ended = self.conclude()
-            self.style = label.style
-            self.turn = _Turn(label.kind, _place(line))
-            text = label.rest
-        self.turn = self.turn or _Turn(Kind.USER, _place(line))
-        self.turn.add(text, self.notes)
-        return ended
+        now = TextLine(line.number, line.offset, text)
+        for told, is_code in self.fences.told(now, is_mark=self._begun_by(text) is not None):
+            yield from self._next(told, None if is_code else self._begun_by(told.text))
 
-    def conclude(self) -> Iterable[Draft]:
-        return self.turn.drafts(self.notes) if self.turn else ()
+    def conclude(self) -> Iterator[Draft]:
+        for told, _ in self.fences.rest():
+            yield from self._next(told, self._begun_by(told.text))
+        if self.turn:
+            yield from self.turn.drafts(self.notes)
+
+    def _begun_by(self, text: str) -> _Label | None:
+        """The label that begins a turn on the line *text*."""
+        label = _label(text)
+        if label is None or self.style not in {None, label.style}:
+            return None
+        return label if self.names.get(label.kind, label.name) == label.name else None
+
+    def _next(self, line: TextLine, label: _Label | None) -> Iterable[Draft]:
+        """What is complete with *line*, which *label* begins."""
+        ended: Iterable[Draft] = ()
+        if label:
+            ended = self.turn.drafts(self.notes) if self.turn else ()
+            self.style = label.style
+            self.names[label.kind] = label.name
+            self.turn = _Turn(label.kind, _place(line))
+        self.turn = self.turn or _Turn(Kind.USER, _place(line))
+        self.turn.add(label.rest if label else line.text, self.notes)
+        return ended
 
 
 def _label(line: str) -> _Label | None:
@@ -117,9 +137,10 @@ def _label(line: str) -> _Label | None:
     if not found or not (found["before"] or found["after"]):
         return None
     before = (found["before"] or "").strip()
+    name = found["name"].lower()
     style = (before + found["after"], found["name"][0].isupper())
-    return _Label(_KINDS[found["name"].lower()], style, line[found.end() :].strip())
+    return _Label(_KINDS[name], name, style, line[found.end() :].strip())
 
 
-def _place(line: Line) -> Place:
+def _place(line: TextLine) -> Place:
     return Place(f"line-{line.number}", line.number, line.offset)
