@@ -85,3 +85,42 @@ def test_of_a_turn_that_is_too_long_the_beginning_is_kept() -> None:
 
     assert transcript.entries[0].text.startswith(words)
     assert transcript.skipped["lines of an endless turn"] > 0
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~"])
+def test_a_label_in_fenced_code_is_text(fence: str) -> None:
+    quoted = f"See:\n{fence}\nUser: x\nAssistant: y\n{fence}\nRight?"
+
+    assert said(parse_transcript(f"User: {quoted}\nAssistant: Yes.\n")) == [
+        (Kind.USER, quoted),
+        (Kind.ASSISTANT, "Yes."),
+    ]
+
+
+def test_a_fence_that_is_never_closed_holds_nothing() -> None:
+    for answer in ("Yes.", "Yes:\n```py\nx\n```\nOk."):
+        assert said(parse_transcript(f"User: see\n```\nfoo\nAssistant: {answer}\nUser: thanks\n")) == [
+            (Kind.USER, "see\n```\nfoo"),
+            (Kind.ASSISTANT, answer),
+            (Kind.USER, "thanks"),
+        ]
+
+
+def test_a_second_name_for_the_same_speaker_is_text() -> None:
+    transcript = parse_transcript("User: my server says\nClient: 10.0.0.1\nAssistant: hm\nModel: x\n")
+
+    assert said(transcript) == [
+        (Kind.USER, "my server says\nClient: 10.0.0.1"),
+        (Kind.ASSISTANT, "hm\nModel: x"),
+    ]
+
+
+def test_what_stands_before_the_first_label_is_nobodys() -> None:
+    assert said(parse_transcript("A log of May\n\nUser: hi\n")) == [(Kind.SYSTEM, "A log of May"), (Kind.USER, "hi")]
+
+
+def test_words_that_a_program_put_into_a_prompt_are_counted() -> None:
+    transcript = parse_transcript("User: <system-reminder>x</system-reminder>\nAssistant:\nUser: hi\n")
+
+    assert said(transcript) == [(Kind.USER, "hi")]
+    assert transcript.skipped == {"inserted context": 1, "empty turn": 1}

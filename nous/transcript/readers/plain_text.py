@@ -67,6 +67,7 @@ class _Turn:
 
     kind: Kind
     place: Place
+    is_labelled: bool = False
     parts: list[str] = field(default_factory=list[str])
     length: int = 0
 
@@ -81,19 +82,22 @@ class _Turn:
     def drafts(self, notes: Notes) -> Iterable[Draft]:
         text = without_colour("\n".join(self.parts)).strip()
         if text in _EMPTY:
-            if self.parts and text:
+            if text or self.is_labelled:
                 notes.skip("empty turn")
             return ()
         if self.kind is Kind.USER:
             said = said_by_user(text)
-            return (self.place.draft(said.kind, said.text),) if said.kind else ()
+            if said.kind is None:
+                notes.skip(said.text)
+                return ()
+            return (self.place.draft(said.kind, said.text),)
         failed = self.kind is Kind.TOOL_RESULT and _ERROR.match(text) is not None
         return (self.place.draft(Kind.ERROR if failed else self.kind, text, is_error=failed),)
 
 
 @dataclass(slots=True)
 class _Text(LineReading):
-    """The turns of a text. What stands before the first label is the user's if there is no label at all."""
+    """The turns of a text. What stands before the first label is nobody's; if there is none, all is the user's."""
 
     style: tuple[str, bool] | None = None
     names: dict[Kind, str] = field(default_factory=dict[Kind, str])
@@ -123,10 +127,12 @@ class _Text(LineReading):
         """What is complete with *line*, which *label* begins."""
         ended: Iterable[Draft] = ()
         if label:
+            if self.turn and not self.turn.is_labelled:
+                self.turn.kind = Kind.SYSTEM
             ended = self.turn.drafts(self.notes) if self.turn else ()
             self.style = label.style
             self.names[label.kind] = label.name
-            self.turn = _Turn(label.kind, _place(line))
+            self.turn = _Turn(label.kind, _place(line), is_labelled=True)
         self.turn = self.turn or _Turn(Kind.USER, _place(line))
         self.turn.add(label.rest if label else line.text, self.notes)
         return ended
