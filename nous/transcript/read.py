@@ -17,7 +17,7 @@ from nous.transcript.input.tap import Tap
 from nous.transcript.model import Entry, Transcript
 from nous.transcript.notes import Notes
 from nous.transcript.paths import find_transcript, safe_session_id
-from nous.transcript.reading.finishing import EXTRAS, RESULT_LIMIT, Finishing
+from nous.transcript.reading.finishing import RESULT_LIMIT, Finishing, extras
 from nous.transcript.sniff import Sniffed, reader_for, reader_named, sample_of
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
@@ -42,11 +42,12 @@ def read_transcript(
     Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`), and
     Unavailable if the disk fails.
     """
+    finishing = Finishing(result_limit=result_limit, include=extras(include))
     if isinstance(source, str | Path):
         path = located(source, base=base)
         with opened(path) as stream:
-            return _read(stream, format, _finishing(result_limit, include), source=str(path))
-    return _read(source, format, _finishing(result_limit, include), source=name)
+            return _read(stream, format, finishing, source=str(path))
+    return _read(source, format, finishing, source=name)
 
 
 def parse_transcript(
@@ -60,13 +61,7 @@ def parse_transcript(
 
     The digest of a list is that of its compact JSON.
     """
-    return _read(io.BytesIO(_content(data)), format, _finishing(result_limit), source=source)
-
-
-def _finishing(result_limit: int, include: Collection[str] = ()) -> Finishing:
-    if unknown := set(include) - EXTRAS:
-        raise BadInput(f"{', '.join(sorted(unknown))} cannot be included; choose of {', '.join(sorted(EXTRAS))}")
-    return Finishing(result_limit=result_limit, include=frozenset(include))
+    return _read(io.BytesIO(_content(data)), format, Finishing(result_limit=result_limit), source=source)
 
 
 def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
@@ -82,7 +77,7 @@ def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
 
 def _read(stream: BinaryIO, name: str | None, finishing: Finishing, *, source: str) -> Transcript:
     tap = Tap.on(stream)
-    found = Sniffed(reader_named(name), 1.0) if name else _sniffed(tap)
+    found = Sniffed(reader_named(name), 1.0) if name else sniffed(tap)
     notes = Notes()
     entries = tuple(_entries(found.reader, tap.buffered(), notes, finishing))
     tap.drain()
@@ -108,7 +103,7 @@ def _entries(reader: Reader, stream: BinaryIO, notes: Notes, finishing: Finishin
     yield from finishing.conclude()
 
 
-def _sniffed(tap: Tap) -> Sniffed:
+def sniffed(tap: Tap) -> Sniffed:
     """The reader for what *tap* holds. An empty list is a chat in which nobody has said anything yet."""
     sample = sample_of(tap)
     return Sniffed(reader_named("openai_chat"), 0.0) if _BLANK.fullmatch(sample.text) else reader_for(sample)

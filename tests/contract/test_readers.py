@@ -6,12 +6,14 @@ Samples are small real files in `tests/transcripts/samples/<format>/`, beside a 
 from io import BytesIO
 from pathlib import Path
 
+import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nous.samples import bundled_sessions
-from nous.transcript import Kind, known_readers, parse_transcript, read_transcript
+from nous.transcript import Entry, Kind, known_readers, parse_transcript, read_transcript
+from nous.transcript.follow import Change, ResumePoint, follow
 from nous.transcript.view.as_json import transcript_as_json
 
 SAMPLES = Path(__file__).parents[1] / "transcripts" / "samples"
@@ -91,3 +93,28 @@ def test_a_file_cut_at_any_byte_says_the_beginning_of_what_the_whole_says(
     said = [(entry.kind, entry.text) for entry in read_transcript(path, format=name)]
     assert [(entry.kind, entry.text) for entry in so_far][:-1] == said[: max(0, len(so_far.entries) - 1)]
     assert len(so_far.problems) <= 1
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+@pytest.mark.parametrize(("name", "path"), ALL)
+def test_reading_on_gives_the_same_entries_as_reading_the_whole(
+    name: str, path: Path, data: st.DataObject, tmp_path: Path
+) -> None:
+    whole = path.read_bytes()
+    live = tmp_path / "live"
+    known: tuple[Entry, ...] = ()
+    point: ResumePoint | None = None
+    ends = data.draw(st.lists(st.integers(0, len(whole)), max_size=4), label="ends")
+    for end in [*sorted(ends), len(whole), len(whole)]:
+        live.write_bytes(whole[:end])
+        growth = follow(live, point, format=name)
+        known = growth.applied_to(known)
+        at_once = read_transcript(live, format=name)
+
+        assert known == at_once.entries
+        assert (growth.header, growth.skipped) == (at_once.header, at_once.skipped)
+        assert growth.change in {Change.FIRST, Change.GROWN, Change.UNCHANGED}
+        assert growth.resume.last == (known[growth.resume.kept - 1].id if growth.resume.kept else None)
+        point = ResumePoint(**orjson.loads(orjson.dumps(growth.resume)))
+    assert growth.change is Change.UNCHANGED

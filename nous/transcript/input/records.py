@@ -55,6 +55,12 @@ def records(
     yield from _from_lines(incoming, notes, pass_over)
 
 
+def is_one_a_line(stream: BinaryIO) -> bool:
+    """Whether the values in *stream* stand on lines of their own, as the first line that says something tells."""
+    first = next((line for line in lines(stream, Notes(), Cursor()) if line.data.strip(_BLANK)), None)
+    return first is None or not _spans_lines(first.data)
+
+
 def _spans_lines(first: bytes) -> bool:
     """Whether a file that begins with this line holds an array, or an object that is not complete on its line."""
     start = first.lstrip(_BLANK)

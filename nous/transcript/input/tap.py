@@ -1,14 +1,14 @@
 """The bytes of a session file on their way to a reader: unpacked, looked into, measured."""
 
-import gzip
 import io
-import zlib
 from collections.abc import Callable
 from hashlib import sha256
 from typing import BinaryIO, Self, cast
 
-_GZIP = b"\x1f\x8b"
+from nous.transcript.input.packed import damages, is_packed, unpacker
+
 _CHUNK = 1 << 20
+_LONGEST_MAGIC = 4
 
 
 class Tap(io.RawIOBase):
@@ -17,9 +17,11 @@ class Tap(io.RawIOBase):
     Packed bytes that turn out to be damaged end the stream where the damage is, and `damage` says so.
     """
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
+    def __init__(self, read: Callable[[int], bytes], damages: tuple[type[Exception], ...] = ()) -> None:
+        """Draw from *read*; what it raises of *damages* says that the bytes it unpacks are damaged."""
         super().__init__()
         self._read = read
+        self._damages = damages
         self._waiting = b""
         self._sha256 = sha256()
         self.length = 0
@@ -27,12 +29,10 @@ class Tap(io.RawIOBase):
 
     @classmethod
     def on(cls, source: BinaryIO) -> Self:
-        """A tap on what *source* holds, unpacked if it is gzip."""
+        """A tap on what *source* holds, unpacked if it is packed. Raises BadInput if a library for that is missing."""
         tap = cls(source.read)
-        if tap.look(len(_GZIP)) != _GZIP:
-            return tap
-        # read1 gives what was unpacked before it comes to the damage; read would lose it.
-        return cls(gzip.GzipFile(fileobj=tap.buffered()).read1)
+        head = tap.look(_LONGEST_MAGIC)
+        return cls(unpacker(head, tap.buffered()), damages()) if is_packed(head) else tap
 
     @property
     def digest(self) -> str:
@@ -65,7 +65,7 @@ class Tap(io.RawIOBase):
     def _draw(self, size: int) -> bytes:
         try:
             drawn = self._read(size) or b""
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except self._damages as error:
             self.damage = f"packed data damaged: {error}"
             return b""
         self.length += len(drawn)

@@ -1,9 +1,10 @@
 """Drafts on their way from a reader to a transcript: numbered by turn, named apart, and cut to size."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from nous.errors import BadInput
 from nous.transcript.base import Draft
 from nous.transcript.model import Entry, Kind
 from nous.transcript.notes import Notes
@@ -18,6 +19,13 @@ TEXT_LIMIT = 1_000_000
 
 EXTRAS = frozenset({"thinking", "meta", "sidechains"})
 """What is passed over, and counted, unless it is asked for."""
+
+def extras(names: Collection[str]) -> frozenset[str]:
+    """*names*, if all of them are of `EXTRAS`; BadInput otherwise."""
+    if unknown := set(names) - EXTRAS:
+        raise BadInput(f"{', '.join(sorted(unknown))} cannot be included; choose of {', '.join(sorted(EXTRAS))}")
+    return frozenset(names)
+
 
 _OUTPUT = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
 _DEEPEST = 50
@@ -44,13 +52,15 @@ class Finishing:
             if (extra := _extra(draft)) and extra not in self.include:
                 notes.skip(_PASSED_OVER[extra])
                 continue
-            held = self.held
-            if held and held.kind is draft.kind is Kind.ASSISTANT and held.id == draft.id:
+            held, is_answer = self.held, draft.kind is Kind.ASSISTANT
+            if held and is_answer and held.id == draft.id:
                 held.text = f"{held.text}\n\n{draft.text}"
                 continue
-            self.held = draft
             if held:
                 yield self._finished(held)
+            self.held = draft if is_answer else None
+            if not is_answer:
+                yield self._finished(draft)
 
     def conclude(self) -> Iterator[Entry]:
         """Nothing follows: the entry that was held back."""

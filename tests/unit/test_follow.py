@@ -1,0 +1,160 @@
+"""R5: a file that is still written is read on from where the last reading stopped."""
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+from builders.claude import assistant, result, text, use, user
+
+from nous.transcript import Kind, read_transcript
+from nous.transcript.follow import Change, Growth, follow
+
+FIRST = [user("go"), assistant(text("I look"), own="m1"), assistant(use("Bash", own="c1", command="ls"), own="m1")]
+SECOND = [result("a.txt", own="c1"), user("and now?"), assistant(text("Done"), own="m2")]
+THIRD = [user("thanks")]
+
+
+def lines(*records: dict[str, object], first: int = 0) -> bytes:
+    common = {"sessionId": "s", "isSidechain": False}
+    return b"".join(
+        orjson.dumps({"uuid": f"u{number}", **common, **record}) + b"\n" for number, record in enumerate(records, first)
+    )
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    path = tmp_path / "live.jsonl"
+    path.write_bytes(lines(*FIRST))
+    return path
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as stream:
+        stream.write(data)
+
+
+def texts(growth: Growth) -> list[str]:
+    return [entry.text for entry in growth.entries]
+
+
+def test_the_last_turn_is_replaced_and_what_came_before_stays(live: Path) -> None:
+    first = follow(live)
+    append(live, lines(*SECOND, first=3))
+    second = follow(live, first.resume)
+    append(live, lines(*THIRD, first=6))
+    third = follow(live, second.resume)
+
+    assert (first.change, first.keep, texts(first)) == (Change.FIRST, 0, ["go", "I look", 'Bash(cmd="ls")'])
+    assert (second.change, second.keep) == (Change.GROWN, 0)
+    assert texts(second) == ["go", "I look", 'Bash(cmd="ls")', "a.txt", "and now?", "Done"]
+    assert (third.change, third.keep, texts(third)) == (Change.GROWN, 4, ["and now?", "Done", "thanks"])
+    assert third.applied_to(second.entries) == read_transcript(live).entries
+
+
+def test_reading_on_begins_at_the_last_turn_and_not_at_the_first_byte(live: Path) -> None:
+    append(live, lines(*SECOND, first=3))
+    point = follow(live).resume
+
+    assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
+    prompt = follow(live, point).entries[0]
+    assert (prompt.text, prompt.turn, prompt.line) == ("and now?", 2, 5)
+
+
+def test_a_second_look_changes_nothing(live: Path) -> None:
+    append(live, lines(*SECOND, first=3))
+    first = follow(live)
+    second = follow(live, first.resume)
+
+    assert second.change is Change.UNCHANGED
+    assert second.applied_to(first.entries) == first.entries
+    assert follow(live, second.resume) == second
+
+
+def test_a_call_is_known_when_its_result_comes_a_turn_later(live: Path) -> None:
+    append(live, lines(user("hurry"), user("now"), first=3))
+    point = follow(live).resume
+    append(live, lines(result("no", own="c1", is_error=True), first=5))
+
+    error = follow(live, point).entries[-1]
+    assert (error.kind, error.tool, error.call_id) == (Kind.ERROR, "Bash", "c1")
+
+
+def test_a_record_that_is_repeated_later_is_still_a_repetition(live: Path) -> None:
+    append(live, lines(*SECOND, first=3))
+    point = follow(live).resume
+    append(live, lines(FIRST[0], first=0))
+
+    assert "go" not in texts(follow(live, point))
+
+
+def test_a_torn_line_is_told_until_it_is_whole(live: Path) -> None:
+    whole = lines(user("and then"), first=3)
+    append(live, whole[:30])
+    torn = follow(live)
+    append(live, whole[30:])
+    mended = follow(live, torn.resume)
+
+    assert len(torn.problems) == 1
+    assert mended.problems == ()
+    assert texts(mended)[-1] == "and then"
+
+
+def test_a_file_that_shrank_or_forked_is_read_anew(live: Path) -> None:
+    append(live, lines(*SECOND, first=3))
+    point = follow(live).resume
+
+    live.write_bytes(lines(*FIRST))
+    shrunk = follow(live, point)
+    live.write_bytes(lines(user("stop"), *FIRST[1:], *SECOND, *THIRD))
+    forked = follow(live, point)
+
+    assert (shrunk.change, shrunk.keep, len(shrunk.entries)) == (Change.SHRUNK, 0, 3)
+    assert (forked.change, forked.keep, texts(forked)[0]) == (Change.REWRITTEN, 0, "stop")
+
+
+def test_a_point_of_another_release_is_no_reason_to_fail(live: Path) -> None:
+    append(live, lines(*SECOND, first=3))
+    point = replace(follow(live).resume, state={"reading": {"calls": 7}, "finishing": None})
+
+    growth = follow(live, point)
+
+    assert (growth.change, growth.keep) == (Change.FORGOTTEN, 0)
+    assert growth.entries == read_transcript(live).entries
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'[{"role":"user","content":"a"},{"role":"user","content":"b"}]',
+        b'{"messages":[\n{"role":"user","content":"a"},\n{"role":"user","content":"b"}\n]}',
+        gzip.compress(b'{"role":"user","content":"a"}\n{"role":"user","content":"b"}\n'),
+    ],
+    ids=["array", "object", "packed"],
+)
+def test_where_records_stand_on_no_lines_the_whole_is_read_each_time(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "whole"
+    path.write_bytes(content)
+
+    first = follow(path)
+    second = follow(path, first.resume)
+
+    assert (second.change, second.keep, texts(second)) == (Change.UNCHANGED, 0, ["a", "b"])
+    assert second.entries == first.entries
+
+
+def test_a_packed_file_that_is_torn_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "whole.gz"
+    path.write_bytes(gzip.compress(b'{"role":"user","content":"a"}\n' * 100)[:-6])
+
+    assert follow(path).skipped == read_transcript(path).skipped
+
+
+def test_what_is_included_at_first_is_included_later(live: Path) -> None:
+    thinking = {"type": "thinking", "thinking": "hm"}
+    append(live, lines(*SECOND, first=3))
+    point = follow(live, include=["thinking"]).resume
+    append(live, lines(assistant(thinking, own="m3"), first=6))
+
+    assert follow(live, point).entries[-1].kind is Kind.THINKING
