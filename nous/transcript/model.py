@@ -125,6 +125,15 @@ class Problem:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class SubAgent:
+    """A sub-agent of the session: the path of its own transcript, and the call that started it, where that is known."""
+
+    id: str
+    path: str
+    call_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A user prompt and everything up to the next one. Turn 0 is what stands before the first prompt."""
@@ -153,6 +162,7 @@ class Transcript:
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()
     source: str = ""
+    sub_agents: tuple[SubAgent, ...] = ()
 
     @property
     def turns(self) -> Sequence[Turn]:

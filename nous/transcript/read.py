@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +20,7 @@ from nous.transcript.notes import Notes
 from nous.transcript.paths import find_transcript, safe_session_id
 from nous.transcript.reading.finishing import RESULT_LIMIT, Finishing, extras
 from nous.transcript.sniff import Sniffed, reader_for, reader_named, sample_of
+from nous.transcript.sub_agents import sub_agents_beside
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
@@ -46,7 +48,8 @@ def read_transcript(
     if isinstance(source, str | Path):
         path = located(source, base=base)
         with opened(path) as stream:
-            return _read(stream, format, finishing, source=str(path))
+            transcript = _read(stream, format, finishing, source=str(path))
+            return replace(transcript, sub_agents=sub_agents_beside(path, transcript.entries))
     return _read(source, format, finishing, source=name)
 
 

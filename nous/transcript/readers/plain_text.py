@@ -107,7 +107,8 @@ class _Text(LineReading):
     def entries(self, line: Line) -> Iterator[Draft]:
         text = line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n")
         now = TextLine(line.number, line.offset, text)
-        for told, is_code in self.fences.told(now, is_mark=self._begun_by(text) is not None):
+        is_mark = bool(self.fences.opened) and self._begun_by(text) is not None
+        for told, is_code in self.fences.told(now, is_mark=is_mark):
             yield from self._next(told, None if is_code else self._begun_by(told.text))
 
     def conclude(self) -> Iterator[Draft]:

@@ -17,6 +17,7 @@ from nous.transcript.reading.results import call, rejection
 from nous.transcript.reading.timestamps import parse_time
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
+_BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 _STAMP = "_timestamp"
 
 
@@ -60,12 +61,16 @@ READER = Qbit()
 
 @dataclass(slots=True)
 class _Session(AgentReading):
-    """The events of a session, one after another."""
+    """The events of a session, one after another. What a sub-agent does with tools may have a file of its own."""
+
+    is_sub_agents: bool | None = None
 
     def entries(self, record: Record) -> Iterable[Draft]:
         event = record.value
         kind = str(event.get("type", "no type"))
         place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset, parse_time(event.get(_STAMP)))
+        if self.is_sub_agents is None:
+            self.is_sub_agents = kind in _BY_SUB_AGENTS
         match kind:
             case "user_message":
                 return self.said([as_text(event.get("content"))], place)
@@ -73,6 +78,8 @@ class _Session(AgentReading):
                 return self._requested(kind, event, place)
             case "tool_result":
                 return (self._result(event, place),)
+            case "sub_agent_tool_request" | "sub_agent_tool_result":
+                return self._by_sub_agent(kind, event, place)
             case "tool_denied":
                 return (self._denied(event, place),)
             case "completed":
@@ -111,6 +118,12 @@ class _Session(AgentReading):
             call_id=request or None,
             is_error=failed,
         )
+
+    def _by_sub_agent(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+        is_call = kind == "sub_agent_tool_request"
+        for draft in self._requested(kind, event, place) if is_call else (self._result(event, place),):
+            draft.agent = None if self.is_sub_agents else as_text(event.get("agent_id")) or "sub-agent"
+            yield draft
 
     def _denied(self, event: Mapping[str, Any], place: Place) -> Draft:
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))

@@ -36,4 +36,7 @@ def as_shown(value: object) -> str:
     """A result as text: a string as it is, anything else as indented JSON; nothing if there is none."""
     if value is None or isinstance(value, str):
         return value or ""
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode(errors="replace")
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode(errors="replace")
+    except TypeError:  # it reads what is nested deeper than what it writes
+        return "(nested too deeply to be shown)"

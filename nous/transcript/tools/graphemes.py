@@ -18,6 +18,8 @@ def boundary_before(text: str, position: int) -> int:
     """The last place up to *position* where *text* can be cut without tearing a grapheme cluster."""
     if position <= 0 or position >= len(text):
         return max(0, min(position, len(text)))
+    if text[position - 1 : position + 1].isascii():  # which is nearly always so, and needs no look at the rest
+        return position
     start = last = _sure_boundary(text, max(0, position - _WINDOW))
     for cluster in regex.finditer(r"\X", text, pos=start, endpos=position + _WINDOW):
         if cluster.end() > position:

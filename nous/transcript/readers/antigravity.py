@@ -1,0 +1,193 @@
+"""Antigravity: the steps of a conversation as JSON lines, `brain/<id>/.system_generated/logs/transcript.jsonl`.
+
+Nothing links a result to its call: results follow in the order of the calls. What the user typed stands in
+`<USER_REQUEST>`, amid what the editor adds; approving an artifact comes as a comment before it.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.agent import AgentReading
+from nous.transcript.reading.fields import as_list, as_object, as_shown, as_text
+from nous.transcript.reading.timestamps import parse_time
+
+_MARKS = ("step_index", "source", "type", "status")
+_NOT_TYPED = frozenset({"SYSTEM", "MODEL", "USER_IMPLICIT"})
+_CANCELLED = frozenset({"CANCELED", "CANCELLED", "REJECTED"})
+_SETTINGS, _MODEL = "<USER_SETTINGS_CHANGE>", "setting `Model Selection` from "
+_REQUEST, _REQUEST_ENDS = "<USER_REQUEST>", "</USER_REQUEST>"
+_INSERTED = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "EPHEMERAL_MESSAGE")
+_COMMENTS = re.compile(r"Comments on artifact URI: *(?P<uri>\S*)")
+_APPROVED = "The user has approved this document."
+_BOOKKEEPING = re.compile(r"\A(?:(?:Created|Completed) At: [^\n]*\n)+")
+_DENIED = re.compile(r"user denied permission", re.IGNORECASE)
+_FAILED = re.compile(r"(?:exited with code|failed with exit code|exit code):? -?[1-9]", re.IGNORECASE)
+_HEAD = 300
+
+
+class Antigravity:
+    """Reads the transcripts of Antigravity's command line and of its editor."""
+
+    format = "antigravity"
+
+    def sniff(self, sample: Sample) -> float:
+        marked = sum(all(mark in record for mark in _MARKS) for record in sample.records)
+        return 0.97 * marked / len(sample.records) if marked else 0.0
+
+    def begin(self, notes: Notes) -> Reading:
+        return _Conversation(notes)
+
+
+READER = Antigravity()
+
+
+@dataclass(slots=True)
+class _Conversation(AgentReading):
+    """`waiting` are the calls that have no result yet, in order; `seen` the marks of the steps that were told."""
+
+    waiting: deque[str] = field(default_factory=deque[str])
+    seen: set[str] = field(default_factory=set[str])
+
+    def entries(self, record: Record) -> Iterable[Draft]:
+        step = record.value
+        kind, text = as_text(step.get("type")) or "no type", as_shown(step.get("content")).strip()
+        number = step.get("step_index")
+        own = f"step-{number}" if isinstance(number, int) else f"line-{record.line}-{record.offset}"
+        mark = _mark(own, kind, text, step)
+        if mark in self.seen:
+            self.notes.skip("repeated step")
+            return ()
+        self.seen.add(mark)
+        place = Place(own, record.line, record.offset, parse_time(step.get("created_at")))
+        match kind:
+            case "USER_INPUT":
+                return self._user(step, text, place)
+            case "PLANNER_RESPONSE":
+                return self._planned(step, text, place)
+            case "ERROR_MESSAGE":
+                return (self._failed(text, place),)
+            case _ if not text:
+                self.notes.skip(kind)
+                return ()
+            case "CHECKPOINT":
+                return (place.draft(Kind.SUMMARY, text),)
+            case _ if step.get("source") == "SYSTEM":
+                return (place.draft(Kind.SYSTEM, text, is_meta=True),)
+            case _:
+                return (self._result(kind, step, text, place),)
+
+    def _user(self, step: Mapping[str, Any], text: str, place: Place) -> Iterator[Draft]:
+        self._forget()
+        self.notes.learn(model=_chosen_model(text))
+        if as_text(step.get("source")) in _NOT_TYPED:
+            yield place.draft(Kind.SYSTEM, text, is_meta=True)
+            return
+        before, request = _request(text)
+        if comment := _COMMENTS.match(before):
+            yield place.draft(Kind.DECISION, _decision(comment["uri"], before[comment.end() :]), 1)
+        elif before:
+            self.notes.skip("inserted context")
+        if request or not before:
+            yield from self.said([request], place)
+
+    def _planned(self, step: Mapping[str, Any], text: str, place: Place) -> Iterator[Draft]:
+        if thought := as_text(step.get("thinking")).strip():
+            yield place._replace(id=f"{place.id}/thinking").draft(Kind.THINKING, thought)
+        if text:
+            yield place.draft(Kind.ASSISTANT, text)
+        self._forget()
+        for number, asked in enumerate(map(as_object, as_list(step.get("tool_calls"))), 1):
+            own = f"{place.id}/{number}"
+            self.waiting.append(own)
+            given = {name: _decoded(value) for name, value in as_object(asked.get("args")).items()}
+            yield self.call(as_text(asked.get("name")).removeprefix("default_api:"), given, own, place, number)
+
+    def _failed(self, text: str, place: Place) -> Draft:
+        """An error of the program, which may be all that came of a call."""
+        if self.waiting:
+            return self._answer(text, place, is_error=True)
+        return place.draft(Kind.ERROR, text or "an error", is_error=True)
+
+    def _result(self, kind: str, step: Mapping[str, Any], text: str, place: Place) -> Draft:
+        text = _BOOKKEEPING.sub("", text, count=1).strip()
+        status = as_text(step.get("status"))
+        is_command = kind == "RUN_COMMAND" or self._next_tool() == "run_command"
+        is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
+        return self._answer(text, place, is_error=is_error, is_cancelled=status in _CANCELLED, tool=kind.lower())
+
+    def _forget(self) -> None:
+        """What was called before is over, with or without a result."""
+        for own in self.waiting:
+            self.calls.pop(own, None)
+        self.waiting.clear()
+
+    def _next_tool(self) -> str:
+        made = self.calls.get(self.waiting[0]) if self.waiting else None
+        return made.tool if made else ""
+
+    def _answer(self, text: str, place: Place, *, is_error: bool, is_cancelled: bool = False, tool: str = "") -> Draft:
+        is_denied = is_error and _DENIED.search(text[:_HEAD]) is not None
+        own = self.waiting.popleft() if self.waiting else ""
+        return self.result(
+            "" if is_denied else text,
+            own,
+            place,
+            is_error=is_error and not is_denied,
+            is_rejected=is_cancelled or is_denied,
+            tool=tool,
+        )
+
+
+def _request(text: str) -> tuple[str, str]:
+    """What stands before the user's words, and the words. Without marks, all is words but what the editor adds."""
+    if _REQUEST not in text:
+        for name in _INSERTED:
+            text = text.partition(f"<{name}>")[0]
+        if _COMMENTS.match(text):
+            return text.strip(), ""
+        return "", text.strip()
+    before, _, rest = text.partition(_REQUEST)
+    words = rest.rpartition(_REQUEST_ENDS)[0] if _REQUEST_ENDS in rest else rest
+    return before.strip(), words.strip()
+
+
+def _chosen_model(text: str) -> str:
+    """The model to which the user changed, if the settings that *text* tells say so."""
+    settings = text.partition(_SETTINGS)[2]
+    change = settings.partition(_MODEL)[2].partition("\n")[0]
+    return change.partition(" to ")[2].partition(". ")[0].removesuffix(".")
+
+
+def _decision(uri: str, comment: str) -> str:
+    """What the user decided on an artifact, with what was commented."""
+    name = uri.rpartition("/")[2] or "an artifact"
+    verdict = f"Approved {name}" if _APPROVED in comment else f"Commented on {name}"
+    remark = comment.replace(_APPROVED, "").strip()
+    return f"{verdict}: {remark}" if remark else verdict
+
+
+def _decoded(value: object) -> object:
+    """An argument as it was meant: most transcripts keep strings as JSON, quotes and all."""
+    if isinstance(value, str) and value.startswith('"') and value.endswith('"'):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
+
+
+def _mark(own: str, kind: str, text: str, step: Mapping[str, Any]) -> str:
+    """What tells a step from every other one: its number, and what it says."""
+    says = [kind, text, as_text(step.get("thinking"))]
+    says += (as_text(as_object(asked).get("name")) for asked in as_list(step.get("tool_calls")))
+    return f"{own} {blake2b(chr(0).join(says).encode(errors='replace'), digest_size=8).hexdigest()}"

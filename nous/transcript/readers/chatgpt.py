@@ -1,0 +1,139 @@
+"""ChatGPT export: `conversations.json`, a list of conversations, or one of them. Its messages are a tree.
+
+Told is the branch that the user sees. A message to a tool is a call; the answer is the tool's message below it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.agent import AgentReading
+from nous.transcript.reading.chatgpt.branch import branch, messages_in
+from nous.transcript.reading.chatgpt.content import content_of, given_to_tool, standing_instructions
+from nous.transcript.reading.chats.marks import another_session, own_name, tells_of_failure
+from nous.transcript.reading.fields import as_object, as_text
+from nous.transcript.reading.timestamps import parse_time
+
+_SURE = 0.97
+_INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
+_EVERYBODY = frozenset({"", "all"})
+_FAILED = "failed"
+
+
+class ChatGPT:
+    """Reads what ChatGPT gives to those who ask for their data."""
+
+    format = "chatgpt"
+
+    def sniff(self, sample: Sample) -> float:
+        found = sum(map(_is_conversation, sample.records))
+        return _SURE * found / len(sample.records) if found else 0.0
+
+    def begin(self, notes: Notes) -> Reading:
+        return _Export(notes)
+
+
+READER = ChatGPT()
+
+
+@dataclass(slots=True)
+class _Export(AgentReading):
+    """`asked` are the last calls of the tools in this turn, by their names, and `last` is the last of all."""
+
+    conversations: int = 0
+    asked: dict[str, str] = field(default_factory=dict[str, str])
+    last: str = ""
+
+    def entries(self, record: Record) -> Iterator[Draft]:
+        value = record.value
+        if not isinstance(value.get("mapping"), dict):
+            self.notes.skip("not a conversation")
+            return
+        self.conversations += 1
+        self._forget_calls()
+        own = as_text(value.get("conversation_id")) or as_text(value.get("id"))
+        model = as_text(value.get("default_model_slug"))
+        self.notes.learn(session_id=own, title=as_text(value.get("title")), model=model)
+        if self.conversations > 1:
+            name = as_text(value.get("title")) or own_name(value)
+            place = Place(own or f"conversation-{self.conversations}", record.line, record.offset)
+            yield place.draft(Kind.SYSTEM, another_session(name))
+        path = branch(value)
+        if left := messages_in(value) - len(path):
+            self.notes.skipped["another branch"] += left
+        for node, message in path:
+            time = parse_time(message.get("create_time"))
+            place = Place(as_text(message.get("id")) or node, record.line, record.offset, time)
+            yield from self._message(message, place)
+
+    def _message(self, message: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        role = str(as_object(message.get("author")).get("role"))
+        metadata = as_object(message.get("metadata"))
+        self.notes.learn(model=as_text(metadata.get("model_slug")))
+        kind = str(as_object(message.get("content")).get("content_type"))
+        if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
+            return self._told(standing_instructions(message), place)
+        text, passed = content_of(message)
+        for reason in passed:
+            self.notes.skip(reason)
+        if role == "tool":
+            return self._came(text, message, place)
+        if role == "assistant" and kind == "thoughts":
+            return self._told(text, place, Kind.THINKING)
+        if role == "assistant" and kind == "reasoning_recap":
+            self.notes.skip(kind)
+            return ()
+        if role == "assistant" and as_text(message.get("recipient")) not in _EVERYBODY:
+            return (self._called(as_text(message.get("recipient")), message, place),)
+        if metadata.get("is_visually_hidden_from_conversation") is True:
+            return self._told(text, place, is_meta=True)
+        return self._spoken(role, text, metadata, place)
+
+    def _spoken(self, role: str, text: str, metadata: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+        if role == "user":
+            self._forget_calls()
+            yield from self.said([text], place)
+        elif role in {"assistant", "system"}:
+            yield from self._told(text, place, Kind.ASSISTANT if role == "assistant" else Kind.SYSTEM)
+        else:
+            self.notes.skip(f"{role} message")
+        if as_object(metadata.get("finish_details")).get("type") == "interrupted":
+            yield place.draft(Kind.SYSTEM, "Interrupted by the user", 1)
+
+    def _told(self, text: str, place: Place, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False) -> Iterable[Draft]:
+        if text.strip():
+            return (place.draft(kind, text.strip(), is_meta=is_meta),)
+        self.notes.skip("empty message")
+        return ()
+
+    def _called(self, tool: str, message: Mapping[str, Any], place: Place) -> Draft:
+        self.asked[tool] = self.last = place.id
+        return self.call(tool, given_to_tool(message), place.id, place)
+
+    def _came(self, text: str, message: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        """What a tool answered, if it did so in words; it may answer a call more than once."""
+        if not text.strip():
+            self.notes.skip("empty message")
+            return ()
+        tool = as_text(as_object(message.get("author")).get("name"))
+        ran = as_object(as_object(message.get("metadata")).get("aggregate_result"))
+        kind = as_object(message.get("content")).get("content_type")
+        failed = str(ran.get("status")).startswith(_FAILED) or kind == "system_error" or tells_of_failure(text)
+        return (self.result(text, self.asked.get(tool, self.last), place, is_error=failed, tool=tool),)
+
+    def _forget_calls(self) -> None:
+        self.asked.clear()
+        self.last = ""
+
+
+def _is_conversation(record: Mapping[str, Any]) -> bool:
+    mapping = record.get("mapping")
+    if not isinstance(mapping, dict):
+        return False
+    nodes = [as_object(node) for node in as_object(mapping).values()]
+    is_tree = bool(nodes) and all("message" in node or "children" in node or "parent" in node for node in nodes)
+    return is_tree or (not nodes and "current_node" in record)

@@ -1,0 +1,139 @@
+"""Codex CLI: JSON lines of `~/.codex/sessions/<date>/rollout-<time>-<id>.jsonl`, each `{timestamp, type, payload}`.
+
+What was said stands there twice or more: as items of the conversation with the model, and as events. Until September
+2025 the lines were the items themselves.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.codex.items import ItemReading
+from nous.transcript.reading.codex.session import EVENT
+from nous.transcript.reading.fields import as_object, as_text
+from nous.transcript.reading.timestamps import parse_time
+
+_TYPES = frozenset(
+    {
+        *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"),
+        *("inter_agent_communication", "inter_agent_communication_metadata"),
+    }
+)
+_ITEMS = frozenset(
+    {"tool_call", "tool_result", "function_call", "function_result", "function_call_output", "reasoning"}
+)
+_FOREIGN = frozenset({"uuid", "sessionId", "session_id", "payload", "message"})
+_NAMES = frozenset({"function", "name", "call_id"})
+_HEAD = re.compile(
+    rb'\{"timestamp":"[^"]{0,64}",(?:"ordinal":\d{1,20},)?'
+    rb'"type":"(?:(world_state)|(compacted)","payload":\{"message":"","replacement_history)"'
+)
+_MOST = 0.4
+
+
+class Codex:
+    """Reads what Codex 0.2 to 0.146 wrote."""
+
+    format = "codex"
+
+    def sniff(self, sample: Sample) -> float:
+        if not sample.records:
+            return 0.0
+        if _is_head(sample.records[0]):
+            return 0.8
+        wrapped = sum(map(_is_wrapped, sample.records)) / len(sample.records)
+        if wrapped >= _MOST:
+            return 0.5 + 0.45 * wrapped
+        flat = sum(map(_is_flat, sample.records)) / len(sample.records)
+        return 0.75 if wrapped + flat >= _MOST else 0.0
+
+    def begin(self, notes: Notes) -> Reading:
+        return _Session(notes)
+
+
+READER = Codex()
+
+
+def _is_head(record: Mapping[str, Any]) -> bool:
+    """Whether this is the first line of a rollout of before October 2025."""
+    return {"id", "timestamp", "instructions"} <= record.keys() and not {"type", "role", "messages"} & record.keys()
+
+
+def _is_wrapped(record: Mapping[str, Any]) -> bool:
+    return str(record.get("type")) in _TYPES and isinstance(record.get("payload"), dict)
+
+
+def _is_flat(record: Mapping[str, Any]) -> bool:
+    """Whether this is an item that bears the time in its own line."""
+    if "timestamp" not in record and "created_at" not in record:
+        return False
+    if str(record.get("type")) not in _ITEMS or not _FOREIGN.isdisjoint(record):
+        return False
+    return not _NAMES.isdisjoint(record)
+
+
+@dataclass(slots=True)
+class _Session(ItemReading):
+    """The records of a session, one after another. `summary` is that of the last compaction."""
+
+    summary: str = ""
+
+    def entries(self, record: Record) -> Iterable[Draft]:
+        value = record.value
+        payload = as_object(value.get("payload"))
+        time = parse_time(value.get("timestamp", value.get("created_at")))
+        own = as_text((payload or value).get("id")) or f"line-{record.line}-{record.offset}"
+        place = Place(own, record.line, record.offset, time)
+        if "payload" in value:
+            return self._of(str(value.get("type", "no type")), payload, place)
+        if value.get("record_type"):
+            self.notes.skip(f"record: {value['record_type']}")
+            return ()
+        if "type" not in value and "role" not in value and self.about.introduce(value, self.notes):
+            return ()
+        self.notes.learn(model=as_text(value.get("model")))
+        return self.of_response(value, place)
+
+    @staticmethod
+    def pass_over(line: bytes, /) -> str | None:
+        """Most of a long file is what the model was shown again after a compaction, and how the world was."""
+        head = _HEAD.match(line)
+        if head is None:
+            return None
+        return "world_state" if head[1] else "compacted"
+
+    def _of(self, kind: str, payload: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        match kind:
+            case "response_item":
+                return self.of_response(payload, place)
+            case "event_msg" if payload.get("type") == "item_completed":
+                item = as_object(payload.get("item"))
+                return self.of_item(item, place._replace(id=as_text(item.get("id")) or place.id))
+            case "event_msg":
+                return self.of_event(payload, place)
+            case "compacted":
+                return self._compacted(as_text(payload.get("message")), place)
+            case "inter_agent_communication":
+                return self.between_agents(payload, EVENT, place)
+            case "session_meta":
+                if not self.about.introduce(payload, self.notes):
+                    self.notes.skip("repeated session_meta")
+            case "turn_context":
+                self.about.settings(payload, self.notes)
+                self.notes.skip(kind)
+            case _:
+                self.notes.skip(kind)
+        return ()
+
+    def _compacted(self, message: str, place: Place) -> Iterable[Draft]:
+        """The summary that stands for everything before it; what it was made of stands in the file already."""
+        if not message.strip() or message == self.summary:
+            self.notes.skip("repeated summary" if message.strip() else "compacted")
+            return ()
+        self.summary = message
+        return (place.draft(Kind.SUMMARY, message.strip()),)

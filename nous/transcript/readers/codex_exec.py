@@ -1,0 +1,105 @@
+"""What `codex exec --json` prints: `thread.started`, `turn.*`, and `item.*` as items begin, change and end.
+
+Until September 2025 it printed its settings, the prompt, and events as `{id, msg}`. Today the prompt is not there.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.codex.items import ItemReading
+from nous.transcript.reading.codex.session import EVENT
+from nous.transcript.reading.fields import as_object, as_text
+from nous.transcript.reading.timestamps import parse_time
+
+_TURNS = frozenset({"thread.started", "thread.resumed", "turn.started", "turn.completed", "turn.failed"})
+_ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
+_SETTINGS = frozenset({"model", "workdir", "provider", "approval", "sandbox"})
+_ENOUGH = 0.5
+
+
+class CodexExec:
+    """Reads the output of a run without a user at the keyboard."""
+
+    format = "codex_exec"
+
+    def sniff(self, sample: Sample) -> float:
+        if not sample.records:
+            return 0.0
+        marked = sum(map(_is_marked, sample.records)) / len(sample.records)
+        return 0.5 + 0.45 * marked if marked >= _ENOUGH else 0.0
+
+    def begin(self, notes: Notes) -> Reading:
+        return _Run(notes)
+
+
+READER = CodexExec()
+
+
+def _is_marked(record: Mapping[str, Any]) -> bool:
+    if "msg" in record:
+        return "id" in record and isinstance(as_object(record["msg"]).get("type"), str)
+    kind = str(record.get("type"))
+    return kind in _TURNS or (kind in _ITEMS and isinstance(record.get("item"), dict))
+
+
+@dataclass(slots=True)
+class _Run(ItemReading):
+    """The events of a run, one after another. Nobody is asked for approval in it."""
+
+    def entries(self, record: Record) -> Iterable[Draft]:
+        value = record.value
+        self.about.is_asked = False
+        time = parse_time(value.get("timestamp"))
+        place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset, time)
+        if "msg" in value:
+            return self._legacy(as_object(value["msg"]), place)
+        if "type" not in value:
+            return self._introduction(value, place)
+        return self._of(str(value["type"]), value, place)
+
+    def _of(self, kind: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        item = as_object(value.get("item"))
+        match kind:
+            case "item.completed":
+                return self.of_item(item, place)
+            case "item.started":
+                return self.begins(item, place)
+            case "item.updated":
+                self.notes.skip("item under way")
+            case "thread.started" | "thread.resumed":
+                self.notes.learn(session_id=as_text(value.get("thread_id")))
+                self.copies.forget()
+                self.observed.clear()
+            case "turn.completed" | "error":
+                return self.of_event(value, place)
+            case "turn.failed":
+                return self.once(_failure(value, place), kind)
+            case _:
+                self.notes.skip(kind)
+        return ()
+
+    def _legacy(self, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        if event.get("type") == "session_configured":
+            self.notes.learn(session_id=as_text(event.get("session_id")), model=as_text(event.get("model")))
+            return ()
+        return self.of_event(event, place)
+
+    def _introduction(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        """The settings of the run, or what it was asked."""
+        if "prompt" in value:
+            return self.user([as_text(value["prompt"])], EVENT, place)
+        if _SETTINGS & value.keys():
+            self.notes.learn(model=as_text(value.get("model")), cwd=as_text(value.get("workdir")))
+        else:
+            self.notes.skip("no type")
+        return ()
+
+
+def _failure(value: Mapping[str, Any], place: Place) -> Draft:
+    why = as_text(as_object(value.get("error")).get("message"))
+    return place.draft(Kind.ERROR, why or "no reason given", is_error=True)

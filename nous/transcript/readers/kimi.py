@@ -1,0 +1,171 @@
+"""Kimi Code: `wire.jsonl` of `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/`, a journal of typed events.
+
+A prompt comes when it is typed (`turn.prompt`, `turn.steer`) and again when the model is given it
+(`context.append_message`); `origin` says who speaks in the user's place. Each sub-agent has a journal of its own.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nous.transcript.base import Draft, Place, Reading, Sample
+from nous.transcript.input.records import Record
+from nous.transcript.model import Kind
+from nous.transcript.notes import Notes
+from nous.transcript.reading.fields import as_object, as_shown, as_text
+from nous.transcript.reading.kimi.steps import StepReading, more_tokens
+from nous.transcript.reading.timestamps import parse_time
+
+_SURE = frozenset(
+    {"context.append_loop_event", "context.append_message", "turn.prompt", "llm.request", "config.update"}
+)
+_FAMILIES = (
+    *("context.", "turn.", "llm.", "config.", "tools.", "permission.", "usage.", "plan_mode.", "plan.", "prompt."),
+    *("full_compaction.", "token_counting.", "profile.", "plugin.", "runtime.", "interaction.", "task.", "goal."),
+)
+_BY_COMMAND = frozenset({"skill_activation", "plugin_command"})
+_TOOLS_SNAPSHOT = b'{"type":"llm.tools_snapshot"'
+_INTERRUPTED = "Interrupted by the user"
+
+
+class Kimi:
+    """Reads the journals of protocol 1.4 and 1.5."""
+
+    format = "kimi"
+
+    def sniff(self, sample: Sample) -> float:
+        if not any(_is_sure(record) for record in sample.records):
+            return 0.0
+        known = sum(_is_sure(record) or str(record.get("type")).startswith(_FAMILIES) for record in sample.records)
+        return 0.5 + 0.45 * known / len(sample.records)
+
+    def begin(self, notes: Notes) -> Reading:
+        return _Journal(notes)
+
+
+READER = Kimi()
+
+
+def _is_sure(record: Mapping[str, Any]) -> bool:
+    kind = str(record.get("type"))
+    return (kind in _SURE and "payload" not in record) or (kind == "metadata" and "protocol_version" in record)
+
+
+@dataclass(slots=True)
+class _Journal(StepReading):
+    """`typed` counts the prompts that the model was not given yet; `instructions` are the system prompt in force.
+
+    Tokens are told twice, by each step and by the books (`booked`), which also hold those of compactions.
+    """
+
+    typed: dict[str, int] = field(default_factory=dict[str, int])
+    instructions: str = ""
+    model: str = ""
+    booked: tuple[int, int] = (0, 0)
+
+    @staticmethod
+    def pass_over(line: bytes, /) -> str | None:
+        """The tools' descriptions are the longest records, and nothing that was said."""
+        return "llm.tools_snapshot" if line.startswith(_TOOLS_SNAPSHOT) else None
+
+    def entries(self, record: Record) -> Iterable[Draft]:
+        value = record.value
+        kind = str(value.get("type", "no type"))
+        place = Place(f"line-{record.line}", record.line, record.offset, parse_time(value.get("time")))
+        match kind:
+            case "turn.prompt" | "turn.steer":
+                return self._typed(value, place)
+            case "context.append_message":
+                return self._appended(as_object(value.get("message")), place)
+            case "context.append_loop_event":
+                return self.event(as_object(value.get("event")), place)
+            case "permission.record_approval_result":
+                return self.approval(value, place)
+            case "config.update" | "profile.bind":
+                return self._configured(value, place)
+            case _:
+                return self._told(kind, value, place)
+
+    def conclude(self) -> Iterable[Draft]:
+        read, written = max(self.answered, self.booked)
+        self.notes.learn(model=self.model, input_tokens=read, output_tokens=written)
+        self.notes.skipped.update({"decision on a call that was not made": len(self.verdicts)} if self.verdicts else {})
+        return ()
+
+    def _typed(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        text = self.text(value.get("input"))
+        self.typed[text] = self.typed.get(text, 0) + 1
+        return self._in_users_place(text, as_object(value.get("origin")), place)
+
+    def _appended(self, message: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        text = self.text(message.get("content"))
+        if times := self.typed.pop(text, 0):
+            if times > 1:
+                self.typed[text] = times - 1
+            self.notes.skip("repeated prompt")
+            return ()
+        match message.get("role"):
+            case "user":
+                return self._in_users_place(text, as_object(message.get("origin")), place)
+            case "assistant" if text.strip():
+                return (place.draft(Kind.ASSISTANT, text.strip()),)
+            case role:
+                self.notes.skip(f"message of {role}")
+                return ()
+
+    def _in_users_place(self, text: str, origin: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        """What a person typed, or what somebody else says in their place."""
+        match as_text(origin.get("kind")):
+            case "user" | "":
+                return self.said([text], place)
+            case kind if kind in _BY_COMMAND and origin.get("trigger", "user-slash") == "user-slash":
+                return (_command(origin, place),)
+            case "system_trigger" if origin.get("name") == "subagent":
+                return (place.draft(Kind.SUB_AGENT, text),)
+            case "compaction_summary":
+                self.notes.skip("repeated summary")
+                return ()
+            case "shell_command" if origin.get("phase") == "input":
+                return self.said([text if text.startswith("<bash-input>") else f"! {text}"], place)
+            case _:
+                return (place.draft(Kind.SYSTEM, text, is_meta=True),)
+
+    def _configured(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        """Where the agent works, with which model, and under which instructions, of which repetitions are skipped."""
+        disclosed = as_object(value.get("environmentDisclosure"))
+        self.notes.learn(cwd=as_text(value.get("cwd")) or as_text(disclosed.get("cwd")))
+        self.model = self.model or as_text(value.get("modelAlias"))
+        instructions = as_text(value.get("systemPrompt"))
+        if not instructions or instructions == self.instructions:
+            self.notes.skip("repeated system prompt" if instructions else str(value.get("type")))
+            return ()
+        self.instructions = instructions
+        return (place.draft(Kind.SYSTEM, instructions),)
+
+    def _told(self, kind: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        match kind:
+            case "turn.cancel":
+                return (place.draft(Kind.SYSTEM, _INTERRUPTED),)
+            case "turn.ended" if value.get("reason") == "failed":
+                return (place.draft(Kind.ERROR, as_shown(value.get("error")) or "The turn failed", is_error=True),)
+            case "context.apply_compaction":
+                summary = as_text(value.get("summary")) or as_text(value.get("contextSummary"))
+                return (place.draft(Kind.SUMMARY, summary or "Conversation compacted"),)
+            case "context.clear" | "context.undo":
+                done = "cleared" if kind.endswith("clear") else "wound back"
+                return (place.draft(Kind.SYSTEM, f"Conversation {done}"),)
+            case "usage.record":
+                self.booked = more_tokens(self.booked, as_object(value.get("usage")))
+            case "llm.request":
+                self.notes.learn(model=as_text(value.get("model")))
+            case _:
+                pass
+        self.notes.skip(kind)
+        return ()
+
+
+def _command(origin: Mapping[str, Any], place: Place) -> Draft:
+    """A slash command: with arguments it is what the user said, without them what they did."""
+    name = as_text(origin.get("skillName")) or as_text(origin.get("commandName"))
+    arguments = as_text(origin.get("skillArgs")) or as_text(origin.get("commandArgs"))
+    return place.draft(Kind.USER if arguments else Kind.SYSTEM, f"/{name} {arguments}".strip())

@@ -1,0 +1,1 @@
+"""What formats of chats that carry few marks of their own have in common."""

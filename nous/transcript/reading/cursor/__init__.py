@@ -1,0 +1,1 @@
+"""What only sessions of Cursor need."""

@@ -1,0 +1,1 @@
+"""What only Kimi's journals need."""

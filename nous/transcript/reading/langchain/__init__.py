@@ -1,0 +1,1 @@
+"""The messages of LangChain: how they are written down, and what they hold."""

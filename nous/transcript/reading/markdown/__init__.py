@@ -1,0 +1,1 @@
+"""Text that was written down as Markdown."""

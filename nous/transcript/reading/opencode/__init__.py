@@ -1,0 +1,1 @@
+"""What only OpenCode's sessions need."""

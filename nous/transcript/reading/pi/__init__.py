@@ -1,0 +1,1 @@
+"""What only sessions of pi, and of OpenClaw which is built on it, need."""

@@ -1,0 +1,198 @@
+from io import BytesIO
+from typing import Any
+
+import orjson
+import pytest
+
+from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript.input.lines import Cursor
+from nous.transcript.notes import Notes
+from nous.transcript.readers.antigravity import READER
+
+SETTINGS = (
+    "<USER_SETTINGS_CHANGE>\nThe user changed setting `Model Selection` from None to Gemini 3.5 Flash (Medium). "
+    "No need to comment on this change.\n</USER_SETTINGS_CHANGE>"
+)
+METADATA = "<ADDITIONAL_METADATA>\nThe current local time is: now.\n</ADDITIONAL_METADATA>"
+
+
+def step(number: int, kind: str, content: Any = None, source: str = "MODEL", **more: Any) -> dict[str, Any]:
+    about = {"step_index": number, "source": source, "type": kind, "status": "DONE"}
+    return {**about, "created_at": "2026-06-26T21:16:16Z", "content": content, **more}
+
+
+def typed(number: int, content: str) -> dict[str, Any]:
+    return step(number, "USER_INPUT", content, "USER_EXPLICIT")
+
+
+def planned(number: int, *tools: str, content: str | None = None, **args: Any) -> dict[str, Any]:
+    calls = [{"name": tool, "args": args} for tool in tools]
+    return step(number, "PLANNER_RESPONSE", content, thinking="hm", tool_calls=calls)
+
+
+SESSION = (
+    typed(0, f"<USER_REQUEST>\nList the files.\n</USER_REQUEST>\n{METADATA}\n{SETTINGS}"),
+    step(1, "CONVERSATION_HISTORY", source="SYSTEM"),
+    planned(2, "list_dir", "run_command", content="Looking.", DirectoryPath='"/a"'),
+    step(3, "LIST_DIRECTORY", '{"name":"a.txt"}\n'),
+    step(4, "GENERIC", "Created At: now\nCompleted At: now\nThe command completed successfully."),
+    planned(5, content="One file."),
+)
+
+
+def as_lines(*records: dict[str, Any]) -> bytes:
+    return b"".join(orjson.dumps(found) + b"\n" for found in records)
+
+
+def read(*records: dict[str, Any]) -> Transcript:
+    return parse_transcript(as_lines(*records), format="antigravity")
+
+
+def said(transcript: Transcript) -> list[tuple[Kind, str]]:
+    return [(entry.kind, entry.text) for entry in transcript]
+
+
+def test_steps_are_recognised_and_read() -> None:
+    transcript = parse_transcript(as_lines(*SESSION))
+
+    assert transcript.format == "antigravity"
+    assert [(entry.kind, entry.text) for entry in transcript if entry.kind is not Kind.TOOL_CALL] == [
+        (Kind.USER, "List the files."),
+        (Kind.ASSISTANT, "Looking."),
+        (Kind.TOOL_RESULT, '{"name":"a.txt"}'),
+        (Kind.TOOL_RESULT, "The command completed successfully."),
+        (Kind.ASSISTANT, "One file."),
+    ]
+    assert transcript.header.model == "Gemini 3.5 Flash (Medium)"
+    assert transcript.skipped == {"CONVERSATION_HISTORY": 1, "thinking": 2}
+
+
+def test_results_follow_in_the_order_of_the_calls() -> None:
+    paired = [(entry.tool, entry.call_id) for entry in read(*SESSION) if entry.call_id]
+
+    assert paired == [
+        ("list_dir", "step-2/1"),
+        ("run_command", "step-2/2"),
+        ("list_dir", "step-2/1"),
+        ("run_command", "step-2/2"),
+    ]
+
+
+def test_a_call_without_a_result_is_not_answered_by_what_comes_later() -> None:
+    transcript = read(planned(1, "list_dir"), planned(2, "view_file"), step(3, "VIEW_FILE", "text"))
+
+    assert transcript.entries[-1].call_id == "step-2/1"
+
+
+def test_arguments_that_are_json_are_read_as_what_they_were() -> None:
+    transcript = read(
+        planned(1, "default_api:write_to_file", TargetFile='"/a"', CodeContent='say "hi"', Overwrite=True)
+    )
+
+    assert transcript.entries[0].tool == "write_to_file"
+    assert transcript.entries[0].tool_input == {"TargetFile": "/a", "CodeContent": 'say "hi"', "Overwrite": True}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("fix it", "fix it"),
+        (f"fix it\n{METADATA}", "fix it"),
+        ("<USER_REQUEST>\nfix <b>it</b>\n</USER_REQUEST>", "fix <b>it</b>"),
+        ("<USER_REQUEST>\nfix it and then", "fix it and then"),
+    ],
+)
+def test_only_the_request_is_the_users(content: str, words: str) -> None:
+    assert said(read(typed(0, content))) == [(Kind.USER, words)]
+
+
+@pytest.mark.parametrize("source", ["SYSTEM", "MODEL", "USER_IMPLICIT"])
+def test_input_that_nobody_typed_is_not_the_users(source: str) -> None:
+    assert said(read(step(0, "USER_INPUT", "look there", source))) == []
+
+
+def test_approving_an_artifact_is_a_decision() -> None:
+    comment = "Comments on artifact URI: file:///b/implementation_plan.md\n\n"
+    request = f"\n\n\n<USER_REQUEST>\n\n</USER_REQUEST>\n{METADATA}"
+    approval = f"{comment}The user has approved this document."
+
+    assert said(read(typed(0, approval + request))) == [(Kind.DECISION, "Approved implementation_plan.md")]
+    assert said(read(typed(0, approval))) == [(Kind.DECISION, "Approved implementation_plan.md")]
+    assert said(read(typed(0, f"{comment}Smaller steps{request}"))) == [
+        (Kind.DECISION, "Commented on implementation_plan.md: Smaller steps")
+    ]
+
+
+def test_a_request_beside_an_approval_is_the_users() -> None:
+    content = (
+        "Comments on artifact URI: /p.md\nThe user has approved this document.\n<USER_REQUEST>\nGo\n</USER_REQUEST>"
+    )
+
+    assert said(read(typed(0, content))) == [(Kind.DECISION, "Approved p.md"), (Kind.USER, "Go")]
+
+
+def test_a_denied_call_is_the_users_no() -> None:
+    denial = "permission check failed for command: user denied permission for command(rm a)"
+
+    for kind, source in (("RUN_COMMAND", "MODEL"), ("ERROR_MESSAGE", "SYSTEM")):
+        denied = step(2, kind, denial, source, status="ERROR")
+        assert said(read(planned(1, "run_command"), denied))[-1] == (Kind.DECISION, "Rejected run_command")
+
+
+def test_a_cancelled_step_is_the_users_no() -> None:
+    cancelled = step(2, "RUN_COMMAND", "stop", status="CANCELED")
+
+    assert said(read(planned(1, "run_command"), cancelled))[-1] == (Kind.DECISION, "Rejected run_command: stop")
+
+
+def test_a_failed_step_is_an_error() -> None:
+    failed = step(2, "VIEW_FILE", "no such file", status="ERROR")
+    message = step(3, "ERROR_MESSAGE", "quota exceeded", "SYSTEM")
+
+    transcript = read(planned(1, "view_file"), failed, message)
+
+    assert said(transcript)[1:] == [(Kind.ERROR, "no such file"), (Kind.ERROR, "quota exceeded")]
+    assert [entry.call_id for entry in transcript] == ["step-1/1", "step-1/1", None]
+
+
+@pytest.mark.parametrize("text", ["The command exited with code 2.", "The command failed with exit code: 1\nOutput:\n"])
+def test_a_command_fails_by_its_exit_code(text: str) -> None:
+    assert read(step(1, "RUN_COMMAND", text)).entries[0].is_error
+    assert read(planned(1, "run_command"), step(2, "GENERIC", text)).entries[1].is_error
+    assert not read(step(1, "VIEW_FILE", text)).entries[0].is_error
+
+
+def test_a_command_in_the_background_has_its_first_answer() -> None:
+    running = step(2, "RUN_COMMAND", "Tool is running as a background task", status="RUNNING")
+
+    assert read(planned(1, "run_command"), running).entries[1].call_id == "step-1/1"
+
+
+def test_a_checkpoint_is_a_summary_and_what_the_system_adds_is_left_out() -> None:
+    transcript = read(
+        step(1, "CHECKPOINT", "# Resuming from a compaction", "SYSTEM"), step(2, "SYSTEM_MESSAGE", "x", "SYSTEM")
+    )
+
+    assert said(transcript) == [(Kind.SUMMARY, "# Resuming from a compaction")]
+    assert transcript.skipped == {"meta message": 1}
+
+
+def test_a_step_that_is_repeated_is_told_once() -> None:
+    assert read(*SESSION, SESSION[0]).skipped["repeated step"] == 1
+
+
+def test_values_of_any_type_are_read() -> None:
+    odd: list[Any] = [None, 7, True, "x", [[]], {"a": 1}]
+    fields = ("step_index", "source", "type", "status", "content", "thinking", "tool_calls", "created_at")
+    changed = [{**record, name: value} for name in fields for value in odd for record in SESSION]
+
+    assert all(read(record).problems == () for record in changed)
+
+
+def test_a_reading_in_pieces_says_what_a_whole_one_says() -> None:
+    lines = as_lines(*SESSION).splitlines(keepends=True)
+    whole, pieces = READER.begin(Notes()), READER.begin(Notes())
+    cursor = Cursor()
+
+    expected = list(whole.read(BytesIO(b"".join(lines)), Cursor()))
+    assert [draft for piece in lines for draft in pieces.read(BytesIO(piece), cursor)] == expected

@@ -1,0 +1,188 @@
+import pytest
+from builders.codex import (
+    LS,
+    TIME,
+    Record,
+    answered,
+    as_lines,
+    done,
+    event,
+    item,
+    line,
+    message,
+    read,
+    read_all,
+    said,
+    typed,
+)
+
+from nous.transcript import Kind, parse_transcript
+from nous.transcript.base import Sample
+from nous.transcript.readers.codex import READER
+
+META = {"id": "s1", "cwd": "/repo", "source": "cli", "git": {"branch": "main", "commit_hash": "abc"}}
+
+
+def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
+    header = read(
+        line("session_meta", **META),
+        line("session_meta", id="copied", cwd="/elsewhere"),
+        line("turn_context", cwd="/repo", model="gpt-5.2"),
+        event("thread_name_updated", thread_name="First"),
+        event("thread_name_updated", thread_name="Count files"),
+    ).header
+
+    assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/repo", "main", "abc")
+    assert (header.model, header.title, header.parent_session_id) == ("gpt-5.2", "Count files", None)
+
+
+def test_running_sums_of_tokens_are_not_added_up_and_go_on_where_they_begin_anew() -> None:
+    def count(read_so_far: int, written: int) -> Record:
+        total = {"input_tokens": read_so_far, "output_tokens": written}
+        return event("token_count", info={"total_token_usage": total})
+
+    header = read(count(100, 10), count(100, 10), event("token_count", info=None), count(300, 15), count(50, 5)).header
+
+    assert (header.input_tokens, header.output_tokens) == (350, 20)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (typed("Go on"), message("user", "Go on")),
+        (message("user", "Go on"), typed("Go on\n")),
+        (typed("Go on"), done("UserMessage", content=[{"type": "text", "text": "Go on"}])),
+        (answered("Done."), message("assistant", "Done.")),
+        (message("assistant", "Done."), answered("Done.")),
+        (message("assistant", "Done."), done("AgentMessage", content=[{"type": "Text", "text": "Done."}])),
+        (message("assistant", "Done."), event("task_complete", last_agent_message="Done.")),
+        (message("assistant", "Done.<oai-mem-citation>a.md</oai-mem-citation>"), answered("Done.")),
+        (event("agent_reasoning", text="Hm."), item("reasoning", summary=[{"type": "summary_text", "text": "Hm."}])),
+    ],
+)
+def test_what_is_said_in_two_ways_is_told_once(first: Record, second: Record) -> None:
+    transcript = read_all(first, second)
+
+    assert len(transcript.entries) == 1
+    assert transcript.skipped["repeated message"] == 1
+
+
+def test_what_is_said_in_one_way_only_is_told() -> None:
+    alone = [typed("a"), message("user", "b"), answered("c"), message("assistant", "d")]
+
+    assert [text for _, text in said(*alone)] == ["a", "b", "c", "d"]
+    assert said(event("task_complete", last_agent_message="e")) == [(Kind.ASSISTANT, "e")]
+
+
+def test_the_same_words_in_another_turn_are_said_anew() -> None:
+    turn = [typed("again"), message("user", "again"), answered("Ok"), message("assistant", "Ok")]
+
+    assert [text for _, text in said(*turn, *turn)] == ["again", "Ok", "again", "Ok"]
+    assert [text for _, text in said(message("assistant", "Ok"), message("assistant", "Ok"))] == ["Ok", "Ok"]
+
+
+def test_copies_that_come_in_batches_are_still_copies() -> None:
+    batches = [answered("a"), answered("b"), message("assistant", "a"), message("assistant", "b")]
+
+    assert [text for _, text in said(*batches)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<environment_context><cwd>/repo</cwd></environment_context>",
+        "<user_instructions>\nBe brief.\n</user_instructions>",
+        "# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>",
+        "<skill>\n<name>x</name>\n</skill>",
+        "<user_action><action>review</action></user_action>",
+    ],
+)
+def test_what_codex_puts_in_the_users_place_is_nobodys(text: str) -> None:
+    (entry,) = read_all(message("user", text)).entries
+
+    assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
+    assert read(message("user", text)).entries == ()
+
+
+def test_what_stands_before_the_request_of_an_editors_user_is_left_out() -> None:
+    whole = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nFix it\n"
+
+    assert said(message("user", whole), typed("Fix it")) == [(Kind.USER, "Fix it")]
+    assert said(typed("# Title\nFix it")) == [(Kind.USER, "# Title\nFix it")]
+
+
+def test_images_are_counted_and_the_words_beside_them_told_once() -> None:
+    parts = [
+        {"type": "input_text", "text": "<image name=[Image #1]>"},
+        {"type": "input_image", "image_url": "data:"},
+        {"type": "input_text", "text": "</image>"},
+        {"type": "input_text", "text": "What is this?"},
+    ]
+    transcript = read(item("message", role="user", content=parts), typed("What is this?"))
+
+    assert [entry.text for entry in transcript] == ["What is this?"]
+    assert transcript.skipped == {"input_image part": 1, "image": 2, "repeated message": 1}
+
+
+def test_a_command_of_the_user_is_told_with_what_it_printed_once() -> None:
+    inside = "<command>\nls\n</command>\n<result>\nExit code: 2\nOutput:\nno\n</result>"
+    ran = f"<user_shell_command>\n{inside}\n</user_shell_command>"
+    ended = event("exec_command_end", call_id="u", source="user_shell", command=["bash", "-lc", "ls"], exit_code=0)
+
+    assert said(message("user", ran)) == [(Kind.USER, "! ls"), (Kind.ERROR, "Exit code: 2\nOutput:\nno")]
+    assert said(ended, message("user", ran)) == [(Kind.USER, "! ls")]
+
+
+def test_what_a_program_tells_the_model_is_left_out() -> None:
+    (entry,) = read_all(message("developer", "<permissions instructions>...")).entries
+
+    assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
+
+
+def test_a_proposed_plan_is_told_by_itself_and_once() -> None:
+    proposed = message("assistant", "Here:\n<proposed_plan>\n1. Count\n</proposed_plan>")
+
+    assert said(answered("Here:"), done("Plan", text="1. Count"), proposed) == [
+        (Kind.ASSISTANT, "Here:"),
+        (Kind.ASSISTANT, "1. Count"),
+    ]
+
+
+def test_lines_of_before_october_2025_are_items_themselves() -> None:
+    flat: list[Record] = [
+        {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count"}]},
+        {"record_type": "state"},
+        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c", "output": '{"output":"a","metadata":{"exit_code":0}}'},
+        {"timestamp": TIME, "role": "assistant", "content": "One."},
+    ]
+    transcript = parse_transcript(as_lines(*flat))
+
+    assert (transcript.format, transcript.header.session_id, transcript.header.git_branch) == ("codex", "old", "main")
+    assert [(entry.kind, entry.text) for entry in transcript] == [
+        (Kind.USER, "Count"),
+        (Kind.TOOL_CALL, 'shell(cmd="ls")'),
+        (Kind.TOOL_RESULT, "a"),
+        (Kind.ASSISTANT, "One."),
+    ]
+
+
+def test_calls_without_ids_are_paired_by_name() -> None:
+    asked = {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}, "arguments": "status"}
+    came = {"timestamp": TIME, "type": "tool_result", "name": "git", "result": "clean"}
+
+    assert [entry.call_id for entry in read(asked, came)] == ["git", "git"]
+
+
+def sniff(*found: Record) -> float:
+    return READER.sniff(Sample(text="", records=found, is_json_lines=True))
+
+
+def test_it_is_told_from_others_by_its_envelope() -> None:
+    chat = {"timestamp": TIME, "role": "user", "content": "hi"}
+    foreign = {"type": "tool_call", "timestamp": TIME, "session_id": "s", "toolName": "x"}
+
+    assert sniff(line("session_meta"), typed("a"), LS) > 0.9
+    assert 0.5 < sniff(chat, {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}}) < 0.9
+    assert sniff() == sniff(chat) == sniff(chat, foreign) == sniff({"type": "response_item"}) == 0

@@ -1,0 +1,184 @@
+import orjson
+import pytest
+from builders.codex import LS, MADE, Record, called, done, event, item, line, message, output, read, said, typed
+
+from nous.transcript import Kind
+
+
+def test_calls_and_results_are_paired() -> None:
+    call, result = read(LS, output("a.txt")).entries
+
+    assert (call.kind, call.text, call.call_id, call.tool_input) == (*MADE, "c1", {"cmd": "ls"})
+    assert (result.kind, result.text, result.call_id, result.tool) == (
+        Kind.TOOL_RESULT,
+        "a.txt",
+        "c1",
+        "exec_command",
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "tool", "text"),
+    [
+        (
+            item("custom_tool_call", name="apply_patch", call_id="c", input="*** Update File: a.py\n"),
+            "apply_patch",
+            "apply_patch(a.py)",
+        ),
+        (item("custom_tool_call", name="shell", call_id="c", input='{"command":["ls"]}'), "shell", 'shell(cmd="ls")'),
+        (
+            item("local_shell_call", call_id="c", action={"type": "exec", "command": ["bash", "-lc", "ls"]}),
+            "local_shell",
+            'local_shell(cmd="ls")',
+        ),
+        (
+            item("function_call", namespace="mcp__web__", name="get", call_id="c", arguments="{}"),
+            "mcp__web__get",
+            "mcp__web__get",
+        ),
+        (
+            item("web_search_call", id="w", action={"type": "search", "query": "x"}),
+            "web_search",
+            'web_search(query="x")',
+        ),
+        (item("tool_search_call", call_id="c", arguments={"query": "x"}), "tool_search", "tool_search"),
+        (item("image_generation_call", id="i", revised_prompt="a cat"), "image_generation", "image_generation"),
+    ],
+)
+def test_calls_come_in_many_forms(made: Record, tool: str, text: str) -> None:
+    (entry,) = read(made).entries
+
+    assert (entry.kind, entry.tool, entry.text) == (Kind.TOOL_CALL, tool, text)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("a", "a"),
+        ({"type": "input_text", "text": "a"}, "a"),
+        ([{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}], "a\n\nb"),
+        ('{"output":"a","metadata":{"exit_code":0}}', "a"),
+        ('[{"type":"text","text":"a"}]', "a"),
+        ('[{"type":"fish"}]', '[{"type":"fish"}]'),
+        ({"content": "a", "success": True}, "a"),
+        ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nExit code: 1", None),
+        ({"stdout": "a\n", "stderr": "b", "exitCode": 0}, "a\nb"),
+        (None, ""),
+    ],
+)
+def test_results_come_in_many_forms(given: object, text: str | None) -> None:
+    assert said(LS, output(given))[1] == (Kind.TOOL_RESULT, text if text is not None else given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"output":"no","metadata":{"exit_code":1}}',
+        "Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno",
+        "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 127\nOutput:\nno",
+        "apply_patch verification failed: no such file",
+        "unsupported call: fish",
+        {"content": "no", "success": False},
+        {"stdout": "", "stderr": "no", "exitCode": 1},
+    ],
+)
+def test_what_failed_is_an_error(given: object) -> None:
+    _, result = read(LS, output(given)).entries
+
+    assert (result.kind, result.is_error) == (Kind.ERROR, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exec command rejected by user",
+        'exec_command failed for `ls`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+    ],
+)
+def test_a_rejection_is_the_users_decision_if_the_user_is_asked_at_all(text: str) -> None:
+    assert said(LS, output(text))[1] == (Kind.DECISION, 'Rejected exec_command(cmd="ls")')
+    assert said(line("turn_context", approval_policy="never"), LS, output(text))[1] == (Kind.ERROR, text)
+
+
+def test_an_interruption_is_a_decision_and_told_once() -> None:
+    aborted = event("turn_aborted", reason="interrupted")
+    marker = message("user", "<turn_aborted>\nThe user interrupted the previous turn.\n</turn_aborted>")
+
+    assert said(marker, aborted) == said(aborted) == said(marker) == [(Kind.DECISION, "Interrupted the turn")]
+    assert said(LS, output("aborted by user after 3.2s"), marker, aborted) == [
+        MADE,
+        (Kind.DECISION, 'Interrupted exec_command(cmd="ls")'),
+    ]
+    assert [kind for kind, _ in said(aborted, typed("a"), aborted)] == [Kind.DECISION, Kind.USER, Kind.DECISION]
+    assert said(event("turn_aborted", reason="replaced")) == [(Kind.SYSTEM, "The turn was ended: replaced")]
+
+
+def test_answers_to_questions_are_decisions() -> None:
+    asked = called("request_user_input", {"questions": [{"id": "colour", "question": "Which?"}]})
+    answers = {"answers": {"colour": {"answers": ["Red", "user_note: dark"]}}}
+
+    assert said(asked, output(orjson.dumps(answers).decode()))[1] == (Kind.DECISION, "Answered: colour: Red, dark")
+    assert said(asked, output("cancelled"))[1] == (Kind.TOOL_RESULT, "cancelled")
+
+
+def test_the_end_of_a_command_does_not_repeat_its_result_but_tells_that_it_failed() -> None:
+    ended = event("exec_command_end", call_id="c1", command=["ls"], exit_code=2, aggregated_output="no")
+
+    assert said(LS, ended, output("no")) == [MADE, (Kind.ERROR, "no")]
+    assert said(LS, output("no"), ended) == [MADE, (Kind.TOOL_RESULT, "no")]
+
+
+@pytest.mark.parametrize(
+    ("ended", "expected"),
+    [
+        (
+            event("exec_command_end", call_id="n", command=["bash", "-lc", "ls"], exit_code=0, stdout="a\n"),
+            [MADE, (Kind.TOOL_RESULT, "a")],
+        ),
+        (
+            event("patch_apply_end", call_id="n", success=False, stderr="no", changes={"/a": {"type": "update"}}),
+            [(Kind.TOOL_CALL, "apply_patch"), (Kind.ERROR, "no")],
+        ),
+        (
+            event(
+                "mcp_tool_call_end",
+                call_id="n",
+                invocation={"server": "s", "tool": "t", "arguments": {}},
+                result={"Ok": {"content": [{"type": "text", "text": "a"}], "isError": False}},
+            ),
+            [(Kind.TOOL_CALL, "mcp__s__t"), (Kind.TOOL_RESULT, "a")],
+        ),
+        (
+            event("mcp_tool_call_end", call_id="n", invocation={"server": "s", "tool": "t"}, result={"Err": "no"}),
+            [(Kind.TOOL_CALL, "mcp__s__t"), (Kind.ERROR, "no")],
+        ),
+        (
+            done("CommandExecution", id="n", command=["ls"], exit_code=1, status="failed", aggregated_output="no"),
+            [MADE, (Kind.ERROR, "no")],
+        ),
+        (
+            event("dynamic_tool_call_response", call_id="n", tool="t", success=False, error="no"),
+            [(Kind.TOOL_CALL, "t"), (Kind.ERROR, "no")],
+        ),
+    ],
+)
+def test_calls_that_only_events_tell_are_told_by_them_once(ended: Record, expected: list[tuple[Kind, str]]) -> None:
+    assert said(ended) == said(ended, ended) == expected
+
+
+def test_files_that_a_patch_changed_are_known() -> None:
+    call, _ = read(event("patch_apply_end", call_id="n", success=True, changes={"/a": {}, "/b": {}})).entries
+
+    assert call.paths == ("/a", "/b")
+
+
+def test_a_search_is_told_once() -> None:
+    action = {"type": "search", "query": "x", "queries": ["x"]}
+    searched = item("web_search_call", id="w", action=action)
+
+    assert len(said(searched, event("web_search_end", call_id="w", query="x", action=action))) == 1
+    assert len(said(event("web_search_end", call_id="w", query="x", action=action), searched)) == 1
+
+
+def test_calls_of_one_id_that_a_model_gives_twice_are_both_told() -> None:
+    assert len(said(LS, output("a"), LS, output("b"))) == 4

@@ -1,0 +1,157 @@
+from typing import Any
+
+import orjson
+import pytest
+
+from nous.transcript import Kind, Transcript, parse_transcript
+
+Record = dict[str, Any]
+
+
+def done(kind: str, own: str = "item_0", **fields: Any) -> Record:
+    return {"type": "item.completed", "item": {"id": own, "type": kind, **fields}}
+
+
+def begun(kind: str, own: str = "item_0", **fields: Any) -> Record:
+    return {"type": "item.started", "item": {"id": own, "type": kind, "status": "in_progress", **fields}}
+
+
+def msg(kind: str, **fields: Any) -> Record:
+    return {"id": "0", "msg": {"type": kind, **fields}}
+
+
+def as_lines(*found: Record) -> bytes:
+    return b"".join(orjson.dumps(record) + b"\n" for record in found)
+
+
+def read(*found: Record) -> Transcript:
+    return parse_transcript(as_lines(*found), format="codex_exec")
+
+
+def said(*found: Record) -> list[tuple[Kind, str]]:
+    return [(entry.kind, entry.text) for entry in read(*found)]
+
+
+STARTED = {"type": "thread.started", "thread_id": "t1"}
+ANSWER = done("agent_message", "item_1", text="Two files.")
+LS = {"command": "bash -lc ls"}
+RAN = done("command_execution", **LS, aggregated_output="a\nb\n", exit_code=0, status="completed")
+CALL = (Kind.TOOL_CALL, 'exec_command(cmd="bash -lc ls")')
+
+
+def test_a_run_is_recognised_and_read() -> None:
+    usage = {"input_tokens": 120, "cached_input_tokens": 0, "output_tokens": 45}
+    run = [
+        STARTED,
+        {"type": "turn.started"},
+        done("reasoning", text="**Counting**"),
+        begun("command_execution", **LS, aggregated_output="", exit_code=None),
+        RAN,
+        ANSWER,
+        {"type": "turn.completed", "usage": usage},
+    ]
+    transcript = parse_transcript(as_lines(*run))
+
+    assert transcript.format == "codex_exec"
+    assert transcript.confidence > 0.9
+    assert [(entry.kind, entry.text) for entry in transcript] == [
+        CALL,
+        (Kind.TOOL_RESULT, "a\nb\n".strip()),
+        (Kind.ASSISTANT, "Two files."),
+    ]
+    header = transcript.header
+    assert (header.session_id, header.input_tokens, header.output_tokens) == ("t1", 120, 45)
+    assert transcript.skipped == {"thinking": 1, "turn.started": 1, "turn.completed": 1}
+
+
+def test_a_command_that_only_ended_is_told_with_its_result() -> None:
+    assert said(RAN) == [CALL, (Kind.TOOL_RESULT, "a\nb")]
+
+
+def test_a_second_run_counts_its_items_anew() -> None:
+    assert len(said(STARTED, RAN, ANSWER, STARTED, RAN, ANSWER)) == 6
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (done("command_execution", **LS, aggregated_output="no", exit_code=1, status="failed"), (Kind.ERROR, "no")),
+        (done("command_execution", **LS, aggregated_output="no", status="declined"), (Kind.ERROR, "no")),
+        (done("mcp_tool_call", server="s", tool="t", error={"message": "no"}, status="failed"), (Kind.ERROR, "no")),
+        (
+            done("mcp_tool_call", server="s", tool="t", result={"content": [{"type": "text", "text": "a"}]}),
+            (Kind.TOOL_RESULT, "a"),
+        ),
+        (
+            done("file_change", changes=[{"path": "/a", "kind": "update"}], status="failed"),
+            (Kind.ERROR, ""),
+        ),
+        (done("error", message="quota"), (Kind.ERROR, "quota")),
+        ({"type": "error", "message": "quota"}, (Kind.ERROR, "quota")),
+        ({"type": "turn.failed", "error": {"message": "quota"}}, (Kind.ERROR, "quota")),
+        (done("web_search", query="x"), (Kind.TOOL_CALL, 'web_search(query="x")')),
+        ({"type": "item.completed", "item": {"item_type": "assistant_message", "text": "a"}}, (Kind.ASSISTANT, "a")),
+        (
+            done("collab_tool_call", tool="spawn_agent", prompt="Count", agents_states={}),
+            (Kind.SUB_AGENT, "spawn_agent: Count"),
+        ),
+        (
+            done("collab_tool_call", agents_states={"a": {"status": "completed", "message": "2"}}),
+            (Kind.SUB_AGENT, "a: 2"),
+        ),
+    ],
+)
+def test_items_become_entries(record: Record, expected: tuple[Kind, str]) -> None:
+    assert said(record)[-1] == expected
+
+
+def test_files_that_were_changed_are_known() -> None:
+    call, _ = read(done("file_change", changes=[{"path": "/a", "kind": "add"}], status="completed")).entries
+
+    assert (call.tool, call.paths) == ("apply_patch", ("/a",))
+
+
+def test_a_failure_is_told_once() -> None:
+    assert said({"type": "error", "message": "quota"}, {"type": "turn.failed", "error": {"message": "quota"}}) == [
+        (Kind.ERROR, "quota")
+    ]
+
+
+def test_older_runs_tell_the_prompt_and_wrap_their_events() -> None:
+    run = [
+        {"model": "gpt-5", "workdir": "/repo", "provider": "openai"},
+        {"prompt": "Count the files"},
+        msg("session_configured", session_id="s1"),
+        msg("exec_command_begin", call_id="c", command=["bash", "-lc", "ls"], cwd="/repo"),
+        msg("exec_command_end", call_id="c", stdout="a\n", stderr="", exit_code=0),
+        msg("agent_message", message="One."),
+        msg("task_complete", last_agent_message="One."),
+    ]
+    transcript = parse_transcript(as_lines(*run))
+
+    assert transcript.format == "codex_exec"
+    assert [(entry.kind, entry.text) for entry in transcript] == [
+        (Kind.USER, "Count the files"),
+        (Kind.TOOL_CALL, 'exec_command(cmd="ls")'),
+        (Kind.TOOL_RESULT, "a"),
+        (Kind.ASSISTANT, "One."),
+    ]
+    assert (transcript.header.session_id, transcript.header.cwd, transcript.header.model) == ("s1", "/repo", "gpt-5")
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"type": "item.updated", "item": {"type": "todo_list"}}, "item under way"),
+        (begun("todo_list"), "item under way"),
+        (done("todo_list", items=[]), "item: todo_list"),
+        ({"type": "of.next.year"}, "of.next.year"),
+        ({"x": 1}, "no type"),
+        (msg("of_next_year"), "of_next_year"),
+    ],
+)
+def test_others_are_passed_over_and_counted(record: Record, reason: str) -> None:
+    transcript = read(record)
+
+    assert transcript.entries == ()
+    assert transcript.skipped == {reason: 1}

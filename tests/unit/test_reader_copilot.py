@@ -1,0 +1,181 @@
+from io import BytesIO
+from typing import Any
+
+import orjson
+import pytest
+
+from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
+
+TIME = "2025-12-18T21:32:05.000Z"
+CONTEXT = {"cwd": "/p", "branch": "main", "headCommit": "abc"}
+
+Record = dict[str, Any]
+
+
+def event(kind: str, /, *, own: str = "", agent: str = "", **data: Any) -> Record:
+    made = {"type": kind, "data": data, "timestamp": TIME}
+    return {**made, **({"id": own} if own else {}), **({"agentId": agent} if agent else {})}
+
+
+SESSION = [
+    event("session.start", own="e1", sessionId="s1", producer="copilot-agent", selectedModel="m-1", context=CONTEXT),
+    event("user.message", own="e2", content="List the files.", transformedContent="<now/>List the files."),
+    event("assistant.turn_start", own="e3", turnId="0"),
+    event(
+        "assistant.message",
+        own="e4",
+        messageId="m1",
+        content="Looking.",
+        toolRequests=[{"toolCallId": "c1", "name": "bash", "arguments": '{"command":"ls"}'}],
+        outputTokens=12,
+    ),
+    event("tool.execution_start", own="e5", toolCallId="c1", toolName="bash", arguments={"command": "ls"}),
+    event("tool.execution_complete", own="e6", toolCallId="c1", success=True, result={"content": "a.txt"}),
+    event("assistant.message", own="e7", messageId="m2", content="One file.", toolRequests=[], outputTokens=3),
+]
+
+
+def as_lines(*records: Record) -> bytes:
+    return b"".join(orjson.dumps(found) + b"\n" for found in records)
+
+
+def read(*records: Record, include: tuple[str, ...] = ()) -> Transcript:
+    return read_transcript(BytesIO(as_lines(*records)), format="copilot", include=include)
+
+
+def told(transcript: Transcript) -> list[tuple[Kind, str]]:
+    return [(entry.kind, entry.text) for entry in transcript]
+
+
+def test_a_session_is_recognised_and_read() -> None:
+    transcript = parse_transcript(as_lines(*SESSION))
+
+    assert (transcript.format, transcript.confidence) == ("copilot", pytest.approx(0.95))
+    assert told(transcript) == [
+        (Kind.USER, "List the files."),
+        (Kind.ASSISTANT, "Looking."),
+        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
+        (Kind.TOOL_RESULT, "a.txt"),
+        (Kind.ASSISTANT, "One file."),
+    ]
+    assert [entry.id for entry in transcript] == ["e2", "m1", "e4/1", "e6", "m2"]
+    assert transcript.skipped == {"session.start": 1, "assistant.turn_start": 1, "repeated call": 1}
+
+
+def test_events_without_their_beginning_are_less_sure() -> None:
+    assert parse_transcript(as_lines(*SESSION[1:])).confidence == pytest.approx(0.8)
+
+
+def test_the_header_is_learned() -> None:
+    end = event("session.shutdown", modelMetrics={"m-1": {"usage": {"inputTokens": 1000, "cacheReadTokens": 800}}})
+    titles = [event("session.title_changed", title=title) for title in ("First", "Files")]
+
+    header = read(*SESSION, *titles, end).header
+
+    assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/p", "main", "abc")
+    assert (header.model, header.title) == ("m-1", "Files")
+    assert (header.input_tokens, header.output_tokens) == (1000, 15)
+
+
+def test_tokens_that_were_read_may_be_counted_by_sort_and_an_answer_in_pieces_is_counted_once() -> None:
+    details = {"input": {"tokenCount": 100}, "output": {"tokenCount": 9}, "cache_read": {"tokenCount": 5}}
+    piece = event("assistant.message", messageId="m1", content="a", outputTokens=7)
+
+    header = read(piece, piece, event("session.shutdown", tokenDetails=details, currentModel="m-2")).header
+
+    assert (header.input_tokens, header.output_tokens, header.model) == (105, 7, "m-2")
+
+
+@pytest.mark.parametrize("mark", [{"source": "skill-pdf"}, {"source": "system"}, {"isAutopilotContinuation": True}])
+def test_what_a_program_sends_in_the_users_place_is_nobodys(mark: Record) -> None:
+    sent = event("user.message", content="Go on.", **mark)
+
+    assert told(read(sent)) == []
+    assert [(entry.kind, entry.is_meta) for entry in read(sent, include=("meta",))] == [(Kind.SYSTEM, True)]
+
+
+def test_a_prompt_keeps_what_was_typed_and_its_attachments_are_counted() -> None:
+    typed = event("user.message", content="Read it.", source="user", attachments=[{"type": "file", "path": "/a"}])
+
+    transcript = read(typed)
+
+    assert told(transcript) == [(Kind.USER, "Read it.")]
+    assert transcript.skipped == {"attached file": 1}
+
+
+@pytest.mark.parametrize("inside", [{"parentToolCallId": "t1"}, {"agent": "t1"}])
+def test_what_happens_inside_of_a_sub_agent_is_its_own(inside: Record) -> None:
+    begun = event("subagent.started", toolCallId="t1", agentName="explore", agentDescription="Looks around", agent="t1")
+    said = event("assistant.message", content="Found it.", outputTokens=5, model="m-9", **inside)
+    ended = event("subagent.completed", toolCallId="t1", agentName="explore", agentDisplayName="Explorer")
+
+    transcript = read(begun, said, ended)
+
+    assert told(transcript) == [
+        (Kind.SUB_AGENT, "Started explore: Looks around"),
+        (Kind.SUB_AGENT, "Explorer has completed"),
+    ]
+    assert transcript.skipped == {"sidechain": 1}
+    assert (transcript.header.output_tokens, transcript.header.model) == (None, None)
+    assert [entry.agent for entry in read(begun, said, include=("sidechains",))] == [None, "t1"]
+
+
+def test_reasoning_that_is_told_twice_comes_once() -> None:
+    alone = event("assistant.reasoning", content="hm", reasoningId="x")
+    with_answer = event("assistant.message", content="Done.", reasoningText="hm")
+
+    transcript = read(alone, with_answer, include=("thinking",))
+
+    assert told(transcript) == [(Kind.THINKING, "hm"), (Kind.ASSISTANT, "Done.")]
+
+
+def test_the_system_prompt_comes_once_unless_it_changes() -> None:
+    prompts = [event("system.message", content=words, role="system") for words in ("A", "A", "B")]
+
+    assert told(read(*prompts)) == [(Kind.SYSTEM, "A"), (Kind.SYSTEM, "B")]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (event("session.compaction_complete", success=True, summaryContent="So far"), (Kind.SUMMARY, "So far")),
+        (event("session.compaction_complete", success=True), (Kind.SYSTEM, "Conversation compacted")),
+        (event("session.compaction_complete", success=False, error="boom"), (Kind.ERROR, "Compaction failed: boom")),
+        (event("session.error", message="boom", errorType="query"), (Kind.ERROR, "boom")),
+        (event("session.info", infoType="folder_trust", message="Trusted."), (Kind.SYSTEM, "Trusted.")),
+        (event("session.task_complete", summary="All is done."), (Kind.ASSISTANT, "All is done.")),
+        (event("session.snapshot_rewind", eventsRemoved=3), (Kind.SYSTEM, "Went back to an earlier point")),
+        (event("subagent.failed", agentName="explore", error="boom"), (Kind.ERROR, "Sub-agent explore: boom")),
+        (event("skill.invoked", name="pdf", content="long"), (Kind.SYSTEM, "Skill pdf")),
+        (event("abort", reason="user_initiated"), (Kind.SYSTEM, "Aborted: user_initiated")),
+    ],
+)
+def test_events_that_say_something_become_entries(found: Record, expected: tuple[Kind, str]) -> None:
+    assert told(read(found)) == [expected]
+
+
+def test_a_notification_is_nobodys_words() -> None:
+    notified = event("system.notification", content="Agent done", kind={"type": "agent_completed"})
+
+    assert told(read(notified)) == []
+    assert told(read(notified, include=("meta",))) == [(Kind.SYSTEM, "Agent done")]
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (event("hook.start", hookType="preToolUse"), "hook.start"),
+        (event("session.truncation", performedBy="x"), "session.truncation"),
+        (event("session.info", infoType="mcp", message="Connected"), "session.info: mcp"),
+        (event("of.next_year"), "of.next_year"),
+        (event("user.message", content=""), "empty message"),
+        (event("system.message", content=""), "empty system.message"),
+        (event("session.task_complete", success=False, summary="x"), "session.task_complete"),
+        ({"data": {}}, "no type"),
+    ],
+)
+def test_other_events_are_passed_over_and_counted(found: Record, reason: str) -> None:
+    transcript = read(found)
+
+    assert transcript.entries == ()
+    assert transcript.skipped == {reason: 1}

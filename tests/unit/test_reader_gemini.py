@@ -1,0 +1,260 @@
+from io import BytesIO
+from typing import Any
+
+import orjson
+import pytest
+
+from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript.input.lines import Cursor
+from nous.transcript.notes import Notes
+from nous.transcript.readers.gemini import READER
+from nous.transcript.reading.timestamps import parse_time
+
+TIME = "2026-04-29T21:39:33.155Z"
+HEADER: dict[str, Any] = {
+    "sessionId": "s1",
+    "projectHash": "0b7d",
+    "startTime": TIME,
+    "lastUpdated": TIME,
+    "kind": "main",
+}
+CONTEXT = "<session_context>\nThis is the Gemini CLI.\n- **Workspace Directories:**\n  - /home/a/b\n</session_context>"
+
+
+def message(own: str, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {"id": own, "timestamp": TIME, "type": kind, "content": content, **more}
+
+
+def call(own: str, tool: str, args: dict[str, Any], status: str = "success", **more: Any) -> dict[str, Any]:
+    return {"id": own, "name": tool, "args": args, "status": status, **more}
+
+
+def came(own: str, **response: Any) -> list[dict[str, Any]]:
+    return [{"functionResponse": {"id": own, "name": "t", "response": response}}]
+
+
+def as_lines(*records: dict[str, Any]) -> bytes:
+    return b"".join(orjson.dumps(found) + b"\n" for found in records)
+
+
+def as_document(*messages: dict[str, Any], **about: Any) -> bytes:
+    return orjson.dumps({**HEADER, **about, "messages": messages}, option=orjson.OPT_INDENT_2)
+
+
+def read(*messages: dict[str, Any]) -> Transcript:
+    return parse_transcript(as_lines(HEADER, *messages), format="gemini")
+
+
+def said(transcript: Transcript) -> list[tuple[Kind, str]]:
+    return [(entry.kind, entry.text) for entry in transcript]
+
+
+SESSION = (
+    message("u1", "user", [{"text": "List the files."}]),
+    message(
+        "g1",
+        "gemini",
+        "Looking.",
+        thoughts=[{"subject": "Plan", "description": "List them."}],
+        tokens={"input": 100, "output": 10, "thoughts": 5, "cached": 90, "tool": 1, "total": 116},
+        model="gemini-3",
+        toolCalls=[call("c1", "run_shell_command", {"command": "ls"}, result=came("c1", output="a.txt"))],
+    ),
+    message("g2", "gemini", "One file.", tokens={"input": 120, "output": 4}, model="gemini-3"),
+)
+
+
+def test_document_and_lines_say_the_same() -> None:
+    lines, document = parse_transcript(as_lines(HEADER, *SESSION)), parse_transcript(as_document(*SESSION))
+
+    assert (lines.format, document.format) == ("gemini", "gemini")
+    assert (
+        said(lines)
+        == said(document)
+        == [
+            (Kind.USER, "List the files."),
+            (Kind.ASSISTANT, "Looking."),
+            (Kind.TOOL_CALL, 'run_shell_command(cmd="ls")'),
+            (Kind.TOOL_RESULT, "a.txt"),
+            (Kind.ASSISTANT, "One file."),
+        ]
+    )
+    assert [entry.call_id for entry in lines if entry.call_id] == ["c1", "c1"]
+    assert all(entry.time == parse_time(TIME) for entry in lines)
+    assert lines.skipped == {"thinking": 1}
+
+
+def test_the_header_tells_session_model_title_and_tokens() -> None:
+    patches = ({"$set": {"summary": "First"}}, {"$set": {"summary": "List files", "directories": ["/home/a"]}})
+
+    header = parse_transcript(as_lines(HEADER, *SESSION, *patches)).header
+
+    assert (header.session_id, header.model, header.title, header.cwd) == ("s1", "gemini-3", "List files", "/home/a")
+    assert (header.input_tokens, header.output_tokens) == (221, 19)
+
+
+def test_a_message_that_is_written_again_is_told_once_with_what_is_new() -> None:
+    asked = call("c1", "read_file", {"file_path": "/a"}, "executing")
+    done = call("c1", "read_file", {"file_path": "/a"}, result=came("c1", output="text of a"))
+    next_one = call("c2", "read_file", {"file_path": "/b"}, result=came("c2", output="text of b"))
+    thoughts = [{"subject": "One"}, {"subject": "Two"}]
+
+    transcript = read(
+        message("g1", "gemini", "Reading.", thoughts=thoughts[:1], toolCalls=[asked]),
+        message("g1", "gemini", "Reading.", thoughts=thoughts, toolCalls=[done], tokens={"input": 5, "output": 1}),
+        message("g1", "gemini", "Reading.", toolCalls=[done, next_one], tokens={"input": 5, "output": 2}),
+    )
+
+    assert said(transcript) == [
+        (Kind.ASSISTANT, "Reading."),
+        (Kind.TOOL_CALL, "read_file(/a)"),
+        (Kind.TOOL_RESULT, "text of a"),
+        (Kind.TOOL_CALL, "read_file(/b)"),
+        (Kind.TOOL_RESULT, "text of b"),
+    ]
+    assert transcript.skipped == {"thinking": 2, "repeated message": 2}
+    assert (transcript.header.input_tokens, transcript.header.output_tokens) == (5, 2)
+
+
+def test_a_history_that_is_set_again_says_only_what_is_new() -> None:
+    first, answer = message("u1", "user", [{"text": "go on"}]), message("g1", "gemini", "Done.")
+    copies = [message("x1", "user", [{"text": "go on"}]), message("x2", "gemini", [{"text": "Done."}])]
+    summary = message("x0", "user", [{"text": "<state_snapshot>all of it</state_snapshot>"}])
+    thanks = message("x3", "gemini", [{"text": "Got it. Thanks for the additional context!"}])
+    again = message("u2", "user", [{"text": "go on"}])
+
+    transcript = read(first, answer, {"$set": {"messages": [summary, thanks, *copies]}}, again)
+
+    assert said(transcript) == [
+        (Kind.USER, "go on"),
+        (Kind.ASSISTANT, "Done."),
+        (Kind.SUMMARY, "<state_snapshot>all of it</state_snapshot>"),
+        (Kind.USER, "go on"),
+    ]
+    assert transcript.skipped == {"repeated message": 2, "acknowledgement": 1}
+
+
+def test_what_only_the_set_history_says_is_told_and_comes_once() -> None:
+    prompt = message("u1", "user", [{"text": "hello"}])
+
+    transcript = read({"$set": {"messages": [message("s0", "user", [{"text": CONTEXT}]), prompt]}}, prompt)
+
+    assert said(transcript) == [(Kind.USER, "hello")]
+    assert transcript.header.cwd == "/home/a/b"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("/help", None),
+        ("/memory add use tabs", "/memory add use tabs"),
+        (CONTEXT, None),
+        ("System: Please continue.", None),
+        ([{"text": "fix it"}, {"text": "<hook_context>by a hook</hook_context>"}], "fix it"),
+        (
+            [{"text": "read @a"}, {"text": "\n--- Content from referenced files ---"}, {"text": "secret of a"}],
+            "read @a",
+        ),
+        ("I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n...", "! ls"),
+        ("User steering update:\n<user_input>\nnot there\n</user_input>\nInternal instruction: x", "not there"),
+    ],
+)
+def test_only_what_was_typed_is_the_users(content: Any, words: str | None) -> None:
+    transcript = read(message("u", "user", content))
+
+    assert [entry.text for entry in transcript if entry.kind is Kind.USER] == ([words] if words else [])
+
+
+def test_what_was_shown_to_the_user_is_what_was_typed() -> None:
+    transcript = read(message("u", "user", [{"text": "long prompt of a command"}], displayContent="/review main"))
+
+    assert said(transcript) == [(Kind.USER, "/review main")]
+
+
+def test_a_bare_slash_command_is_an_act() -> None:
+    assert said(read(message("u", "user", "/compress"))) == [(Kind.SYSTEM, "/compress")]
+
+
+def test_calls_and_answers_may_be_parts_of_messages() -> None:
+    asked = [{"text": "Checking."}, {"functionCall": {"name": "read_file", "args": {"file_path": "/a"}}}]
+    answer = [{"functionResponse": {"name": "read_file", "response": {"output": "text of a"}}}]
+
+    transcript = read(message("g", "gemini", asked), message("r", "user", answer))
+
+    assert said(transcript) == [
+        (Kind.ASSISTANT, "Checking."),
+        (Kind.TOOL_CALL, "read_file(/a)"),
+        (Kind.TOOL_RESULT, "text of a"),
+    ]
+    assert transcript.entries[1].call_id == transcript.entries[2].call_id
+
+
+def test_parts_that_are_thought_are_no_answer() -> None:
+    transcript = read(message("g", "gemini", [{"text": "hm", "thought": True}, {"text": "Yes."}]))
+
+    assert said(transcript) == [(Kind.ASSISTANT, "Yes.")]
+    assert transcript.skipped == {"thinking": 1}
+
+
+def test_notices_are_told_if_they_matter() -> None:
+    transcript = read(
+        message("i1", "info", "Gemini CLI update available!"),
+        message("i2", "info", "Request cancelled."),
+        message("w", "warning", "Hook failed"),
+        message("e", "error", [{"text": "[API Error: 429]"}]),
+        message("e", "error", [{"text": "[API Error: 429]"}]),
+        message("n", "novelty", "?"),
+    )
+
+    assert said(transcript) == [
+        (Kind.SYSTEM, "Request cancelled."),
+        (Kind.SYSTEM, "Hook failed"),
+        (Kind.ERROR, "[API Error: 429]"),
+    ]
+    assert transcript.skipped == {"info": 1, "novelty": 1, "repeated message": 1}
+
+
+def test_rewinding_is_told_with_what_was_taken_back() -> None:
+    transcript = read(message("u", "user", "wrong way"), {"$rewindTo": "u"}, {"$rewindTo": "x"})
+
+    assert said(transcript)[1:] == [
+        (Kind.SYSTEM, "Rewound to before: wrong way"),
+        (Kind.SYSTEM, "Rewound to an earlier point"),
+    ]
+
+
+def test_the_task_of_a_sub_agent_is_nobodys_prompt() -> None:
+    transcript = parse_transcript(as_lines({**HEADER, "kind": "subagent"}, *SESSION))
+
+    assert said(transcript)[0] == (Kind.SUB_AGENT, "List the files.")
+
+
+def test_messages_of_the_bare_api_are_read() -> None:
+    history = [
+        {"role": "user", "parts": [{"text": "Describe it"}, {"inlineData": {"data": "AAAA"}}], "ts": 1695000000},
+        {"role": "model", "parts": [{"text": "A cat."}]},
+    ]
+
+    document = parse_transcript(orjson.dumps({"history": history, "summary": "Cats", "meta": {"model": "m"}}))
+
+    assert document.format == "gemini"
+    assert said(document) == [(Kind.USER, "Describe it"), (Kind.ASSISTANT, "A cat.")]
+    assert (document.header.title, document.header.model, document.skipped) == ("Cats", "m", {"inlineData part": 1})
+    assert said(parse_transcript(orjson.dumps(history))) == said(document)
+
+
+def test_values_of_any_type_are_read() -> None:
+    odd: list[Any] = [None, 7, True, "x", [[]], {"a": 1}]
+    fields = ("id", "type", "content", "toolCalls", "thoughts", "tokens", "displayContent", "timestamp", "$set")
+    changed = [{**SESSION[1], name: value} for name in fields for value in odd]
+
+    assert read(*changed).problems == ()
+
+
+def test_a_reading_in_pieces_says_what_a_whole_one_says() -> None:
+    lines = as_lines(HEADER, *SESSION, SESSION[1], {"$set": {"messages": SESSION}}).splitlines(keepends=True)
+    whole, pieces = READER.begin(Notes()), READER.begin(Notes())
+    cursor = Cursor()
+
+    expected = list(whole.read(BytesIO(b"".join(lines)), Cursor()))
+    assert [draft for line in lines for draft in pieces.read(BytesIO(line), cursor)] == expected
