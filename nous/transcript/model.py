@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Kind(StrEnum):
@@ -51,8 +51,7 @@ PERSONAL = frozenset({Kind.USER, Kind.DECISION})
 """The kinds that carry the words of a person."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One thing that was said or done.
 
     `id` is unique in its transcript and the same each time the file is read. `turn` counts from 1 with each real user

@@ -3,6 +3,7 @@
 import pkgutil
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from io import BytesIO
 from itertools import islice
@@ -33,7 +34,12 @@ class UnknownFormat(BadInput):
 
 def known_readers() -> Mapping[str, Reader]:
     """Every reader by its format: the `READER` of each module in `nous.transcript.readers`."""
-    modules = (import_module(f"{readers.__name__}.{found.name}") for found in pkgutil.iter_modules(readers.__path__))
+    return _readers_in(tuple(readers.__path__))
+
+
+@cache  # a package is looked through once; looking costs as much as reading a short session
+def _readers_in(folders: tuple[str, ...]) -> Mapping[str, Reader]:
+    modules = (import_module(f"{readers.__name__}.{found.name}") for found in pkgutil.iter_modules(folders))
     found = (cast("Reader", module.READER) for module in modules if hasattr(module, "READER"))
     return {reader.format: reader for reader in found}
 

@@ -6,13 +6,12 @@ all of these damaged: torn, glued, with NULs or bad UTF-8. What cannot be read i
 
 from collections.abc import Callable, Generator, Iterator
 from io import BytesIO
-from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
 from nous.transcript.input.json_values import End, beginnings, parse, scan
-from nous.transcript.input.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines
+from nous.transcript.input.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines, many_lines
 from nous.transcript.notes import Notes
 
 BROKEN = "broken line"
@@ -49,10 +48,13 @@ def records(
         return
     if _spans_lines(first.data):
         left = yield from _spread(first, stream, notes, cursor)
-        yield from _from_lines(left, notes, nothing)
+        for line in left:
+            yield from _on_line(line, notes)
+    elif reason := pass_over(first.data):
+        notes.skip(reason)
     else:
-        incoming = chain((first,), incoming)
-    yield from _from_lines(incoming, notes, pass_over)
+        yield from _on_line(first, notes)
+    yield from _one_a_line(stream, notes, cursor, pass_over)
 
 
 def is_one_a_line(stream: BinaryIO) -> bool:
@@ -69,20 +71,37 @@ def _spans_lines(first: bytes) -> bool:
     return start.startswith(b"{") and not (found := scan(start)).spans and found.end is End.OUT_OF_DATA
 
 
-def _from_lines(incoming: Iterator[Line], notes: Notes, pass_over: Callable[[bytes], str | None]) -> Iterator[Record]:
-    for line in incoming:
-        if reason := pass_over(line.data):
-            notes.skipped[reason] += 1
-            continue
-        try:
-            value = orjson.loads(line.data)
-        except orjson.JSONDecodeError:
-            yield from _salvaged(line, notes)
-            continue
-        if isinstance(value, dict):
-            yield Record(cast("dict[str, Any]", value), line.number, line.offset)
-        else:
-            yield from _objects(value, line.number, line.offset, notes)
+def _one_a_line(
+    stream: BinaryIO, notes: Notes, cursor: Cursor, pass_over: Callable[[bytes], str | None]
+) -> Iterator[Record]:
+    # Whole sessions come through here, so a line that is as it should be costs as little as can be.
+    loads, skipped = orjson.loads, notes.skipped
+    for found in many_lines(stream, notes, cursor):
+        number, end = cursor.line - 1, cursor.offset
+        for data in found:
+            number, offset, end = number + 1, end, end + len(data) + 1
+            if reason := pass_over(data):
+                skipped[reason] += 1
+                continue
+            try:
+                value = loads(data)
+            except orjson.JSONDecodeError:
+                yield from _salvaged(Line(number, offset, data + b"\n" if len(found) > 1 else data), notes)
+                continue
+            if isinstance(value, dict):
+                yield Record(cast("dict[str, Any]", value), number, offset)
+            else:
+                yield from _objects(value, number, offset, notes)
+
+
+def _on_line(line: Line, notes: Notes) -> Iterator[Record]:
+    """What stands on one line, whatever state that is in."""
+    try:
+        value = orjson.loads(line.data)
+    except orjson.JSONDecodeError:
+        yield from _salvaged(line, notes)
+    else:
+        yield from _objects(value, line.number, line.offset, notes)
 
 
 def _objects(value: Any, number: int, offset: int, notes: Notes) -> Iterator[Record]:

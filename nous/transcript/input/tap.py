@@ -7,7 +7,7 @@ from typing import BinaryIO, Self, cast
 
 from nous.transcript.input.packed import damages, is_packed, unpacker
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 _LONGEST_MAGIC = 4
 
 

@@ -122,7 +122,8 @@ class _Session(BlockReading):
             return (place.draft(Kind.SUMMARY, text_of(content)),)
         is_meta = value.get("isMeta") is True or _is_from_a_program(value)
         is_rejected = value.get("toolDenialKind") == "user-rejected"
-        return self._new(self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected))
+        drafts = self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected)
+        return self._new(drafts) if any(draft.kind is Kind.USER for draft in drafts) else drafts
 
     def _assistant(self, value: JsonObject, place: Place) -> Iterable[Draft]:
         message = as_object(value.get("message"))

@@ -37,15 +37,12 @@ class AgentReading(RecordReading):
         made = call(tool, tool_input)
         if call_id:
             self.calls[call_id] = made
-        return place.draft(
-            Kind.TOOL_CALL,
-            made.summary,
-            part,
-            tool=tool or None,
-            tool_input=tool_input,
-            call_id=call_id or None,
-            paths=paths_touched(tool, tool_input),
-        )
+        draft = place.draft(Kind.TOOL_CALL, made.summary, part)
+        draft.tool = tool or None
+        draft.tool_input = tool_input
+        draft.call_id = call_id or None
+        draft.paths = paths_touched(tool, tool_input)
+        return draft
 
     def result(
         self,
@@ -61,11 +58,8 @@ class AgentReading(RecordReading):
         """What came of the call *call_id*: output, an error, or the user's decision."""
         made = self.calls.pop(call_id, UNKNOWN_CALL)
         came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected)
-        return place.draft(
-            came.kind,
-            came.text,
-            part,
-            tool=made.tool or tool or None,
-            call_id=call_id or None,
-            is_error=came.kind is Kind.ERROR,
-        )
+        draft = place.draft(came.kind, came.text, part)
+        draft.tool = made.tool or tool or None
+        draft.call_id = call_id or None
+        draft.is_error = came.kind is Kind.ERROR
+        return draft

@@ -82,5 +82,12 @@ def blocks_in(content: object) -> Sequence[Block]:
     """*content* as blocks: a string is one of text."""
     if isinstance(content, str):
         return ({"type": "text", "text": content},)
-    found = (({"type": "text", "text": block} if isinstance(block, str) else block) for block in as_list(content))
-    return [block for block in found if isinstance(block, dict)]
+    blocks = as_list(content)
+    for block in blocks:
+        if not isinstance(block, dict):
+            return [found for block in blocks if (found := _as_block(block))]
+    return blocks
+
+
+def _as_block(value: object) -> Block:
+    return {"type": "text", "text": value} if isinstance(value, str) else as_object(value)

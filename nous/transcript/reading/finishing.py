@@ -1,6 +1,6 @@
 """Drafts on their way from a reader to a transcript: numbered by turn, named apart, and cut to size."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,8 @@ def extras(names: Collection[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+# Every entry passes here, and a member of an enum is looked up slowly.
+_USER, _ASSISTANT, _THINKING = Kind.USER, Kind.ASSISTANT, Kind.THINKING
 _OUTPUT = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
 _DEEPEST = 50
 """Levels of an argument that are kept: JSON may be nested deeper than Python can follow."""
@@ -49,10 +51,11 @@ class Finishing:
     def entries(self, drafts: Iterable[Draft], notes: Notes) -> Iterator[Entry]:
         """The entries that are complete with *drafts*."""
         for draft in drafts:
-            if (extra := _extra(draft)) and extra not in self.include:
+            is_extra = draft.agent is not None or draft.is_meta or draft.kind is _THINKING
+            if is_extra and (extra := _extra(draft)) not in self.include:
                 notes.skip(_PASSED_OVER[extra])
                 continue
-            held, is_answer = self.held, draft.kind is Kind.ASSISTANT
+            held, is_answer = self.held, draft.kind is _ASSISTANT
             if held and is_answer and held.id == draft.id:
                 held.text = f"{held.text}\n\n{draft.text}"
                 continue
@@ -69,38 +72,35 @@ class Finishing:
             self.held = None
 
     def _finished(self, draft: Draft) -> Entry:
-        kind = draft.kind
-        if kind is Kind.USER and draft.agent is None and not draft.is_meta:
+        kind, text = draft.kind, draft.text
+        limit = self.result_limit if kind in _OUTPUT else TEXT_LIMIT
+        if kind is _USER and draft.agent is None and not draft.is_meta:
             self.turn += 1
         own = draft.id if draft.id not in self.ids else _unused(draft.id, self.ids)
         self.ids.add(own)
         return Entry(
-            kind=kind,
-            text=_cut_once(draft.text, self.result_limit if kind in _OUTPUT else TEXT_LIMIT),
-            id=own,
-            turn=self.turn,
-            time=draft.time,
-            tool=draft.tool,
-            tool_input=draft.tool_input and _cut_value(draft.tool_input, self.result_limit),
-            call_id=draft.call_id,
-            is_error=draft.is_error,
-            line=draft.line,
-            offset=draft.offset,
-            paths=draft.paths,
-            agent=draft.agent,
-            is_meta=draft.is_meta,
+            kind,
+            _cut_once(text, limit) if len(text) > limit else text,
+            own,
+            self.turn,
+            draft.time,
+            draft.tool,
+            draft.tool_input and _cut_input(draft.tool_input, self.result_limit),
+            draft.call_id,
+            draft.is_error,
+            draft.line,
+            draft.offset,
+            draft.paths,
+            draft.agent,
+            draft.is_meta,
         )
 
 
 _PASSED_OVER = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}
 
 
-def _extra(draft: Draft) -> str | None:
-    if draft.agent is not None:
-        return "sidechains"
-    if draft.is_meta:
-        return "meta"
-    return "thinking" if draft.kind is Kind.THINKING else None
+def _extra(draft: Draft) -> str:
+    return "sidechains" if draft.agent is not None else "meta" if draft.is_meta else "thinking"
 
 
 def _cut_once(text: str, limit: int) -> str:
@@ -117,6 +117,14 @@ def _unused(own: str, ids: set[str]) -> str:
         candidate = f"{own}#{number}"
         number += 1
     return candidate
+
+
+def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+    """*given*, or a copy in which long values are cut."""
+    for value in given.values():
+        if (isinstance(value, str) and len(value) > limit) or isinstance(value, dict | list):
+            return _cut_value(given, limit)
+    return given
 
 
 def _cut_value(value: Any, limit: int, depth: int = _DEEPEST) -> Any:

@@ -22,7 +22,7 @@ _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) an
 _APPROVED = "User has approved"
 _PLAN = re.compile(r"^## Approved Plan[^\n]*\n+(?:#+ *)?(?P<title>[^\n]+)", re.MULTILINE)
 _FAILED = ("<tool_use_error>",)
-_EXIT_CODE = re.compile(r"Exit code [1-9]")
+_EXIT_CODE = re.compile(r"Exit code -?[1-9]")
 _ERROR_TAGS = re.compile(r"</?tool_use_error>")
 
 
@@ -54,9 +54,9 @@ def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False) -
         return Outcome(Kind.DECISION, rejection(text, of))
     if is_error and text.startswith(_INTERRUPTED):
         return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
-    if is_error or text.startswith(_FAILED) or _EXIT_CODE.match(text):
+    if is_error or text.startswith(_FAILED) or (text.startswith("Exit code") and _EXIT_CODE.match(text)):
         return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
-    if of.tool in QUESTION_TOOLS or _ANSWERED.match(text):
+    if of.tool in QUESTION_TOOLS or (text.startswith(("User", "Your")) and _ANSWERED.match(text)):
         return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
     if of.tool in PLAN_TOOLS or text.startswith(_APPROVED):
         plan = _PLAN.search(text)

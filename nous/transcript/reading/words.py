@@ -1,6 +1,7 @@
 """Whose words a text is: programs write much into the user's mouth that no user has said."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nous.transcript.model import Kind
@@ -15,7 +16,8 @@ _NOT_THE_USERS = (
 )
 _INTERRUPTED = "[Request interrupted by user"
 _CONTINUED = "This session is being continued from a previous conversation"
-_INSERTED = re.compile(r"<(system-reminder|ide_[a-z_]+)>.*?</\1>", re.DOTALL)
+_OPENING = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>")
+_MOST_TAGS = 32
 _COMMAND = re.compile(r"<command-name>\s*(?P<name>.*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(?P<arguments>.*?)\s*</command-args>", re.DOTALL)
 _SHELL = re.compile(r"<bash-input>\s*(?P<command>.*?)\s*(?:</bash-input>|$)", re.DOTALL)
@@ -53,7 +55,25 @@ def said_by_user(text: str) -> Said:
 
 def without_insertions(text: str) -> str:
     """*text* without reminders and editor context, which programs put into prompts and results."""
-    return (_INSERTED.sub("", text) if "</system-reminder>" in text or "</ide_" in text else text).strip()
+    if "<" in text and ("</system-reminder>" in text or "</ide_" in text):
+        text = "".join(_between_insertions(text))
+    return text.strip()
+
+
+def _between_insertions(text: str) -> Iterator[str]:
+    # Not one pattern: for each tag that nothing closes it would look to the end of the text again.
+    begin = position = 0
+    never_closed: set[str] = set()
+    while (opening := _OPENING.search(text, position)) and len(never_closed) < _MOST_TAGS:
+        closing = f"</{opening[1]}>"
+        position = opening.end()
+        end = -1 if closing in never_closed else text.find(closing, position)
+        if end < 0:
+            never_closed.add(closing)
+        else:
+            yield text[begin : opening.start()]
+            begin = position = end + len(closing)
+    yield text[begin:]
 
 
 def without_colour(text: str) -> str:

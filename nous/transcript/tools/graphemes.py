@@ -10,6 +10,8 @@ def first_graphemes(text: str, limit: int) -> str:
     """*text*, or its first *limit* grapheme clusters and `...` if it has more of them."""
     if len(text) <= limit:
         return text
+    if text.isascii() and "\r" not in text:
+        return f"{text[:limit]}..."
     kept = regex.match(rf"\X{{{limit}}}", text)
     return f"{kept[0]}..." if kept and kept.end() < len(text) else text
 

@@ -23,30 +23,47 @@ BOOKKEEPING = frozenset(
     {
         *("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "TodoWrite"),
         *("TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TaskOutput", "TaskStop"),
-        *("update_plan", "write_todos", "todowrite", "todo_write", "ask_human", "report_intent"),
+        *("update_plan", "write_todos", "todowrite", "todoread", "todo_write", "TodoList", "report_intent"),
+        *("ask_user", "ask_human", "ask_user_question", "AskQuestion", "AskUser", "question", "request_user_input"),
+        *("CreatePlan", "SwitchMode", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "task_complete"),
+        *("write_stdin", "wait", "wait_agent", "close_agent", "read_bash", "write_bash", "stop_bash"),
     }
 )
 """Tools that keep the agent's books, or that ask the user, whose answer is told as a decision."""
 
 FIRST_LINE_ONLY = frozenset({"cmd", "prompt"})
 
-_PATHS: Keys = ("file_path", "path", "absolute_path", "filePath", "target_file", "filename", "file")
-_FILE = Shape(file=_PATHS)
-_SHELL = Shape(values={"desc": ("description",), "cmd": ("command", "cmd", "script")})
-_SEARCH = Shape(values={"pattern": ("pattern", "query", "regex"), "path": ("path", "dir_path")}, needs="pattern")
-_FOLDER = Shape(values={"path": ("path", "dir_path", "directory", "target_directory")})
-_FETCH = Shape(values={"url": ("url",), "prompt": ("prompt",)})
-_QUERY = Shape(values={"query": ("query",)})
-_PATCH = Shape(patch=("patch", "input", "patchText"))
-_DELEGATE = Shape(values={"desc": ("description",), "prompt": ("prompt", "task", "message")})
+PATHS: Keys = (
+    *("file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path", "filename", "file"),
+    *("TargetFile", "AbsolutePath", "target_notebook"),
+)
+"""What agents call the path of a file."""
+
+_FILE = Shape(file=PATHS)
+_CLAUDES_FILE = Shape(file=("file_path", "path"))
+_SHELL = Shape(
+    values={"desc": ("description",), "cmd": ("command", "cmd", "commands", "script", "CommandLine", "input", "code")}
+)
+_PATTERN: Keys = ("pattern", "query", "regex", "glob_pattern", "Pattern", "Query", "search_term", "file_name")
+_FOLDER_KEYS: Keys = (
+    *("path", "dir_path", "directory", "directory_path", "target_directory", "dir", "DirectoryPath", "SearchPath"),
+    "SearchDirectory",
+)
+_SEARCH = Shape(values={"pattern": _PATTERN, "path": _FOLDER_KEYS}, needs="pattern")
+_FOLDER = Shape(values={"path": _FOLDER_KEYS})
+_FETCH = Shape(values={"url": ("url", "Url"), "prompt": ("prompt",)})
+_QUERY = Shape(values={"query": ("query", "search_term", "queries")})
+_PATCH = Shape(file=("path",), patch=("patch", "input", "patchText"))
+_DELEGATE = Shape(values={"desc": ("description",), "prompt": ("prompt", "task", "message", "Task", "objective")})
+_SKILL = Shape(values={"skill": ("skill", "name"), "args": ("args",)})
 
 _CLAUDE_CODE: Mapping[str, Shape] = {
-    **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), Shape(file=("file_path",))),
+    **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), _CLAUDES_FILE),
     "NotebookEdit": Shape(file=("notebook_path",), values={"cell_id": ("cell_id",), "edit_mode": ("edit_mode",)}),
-    **dict.fromkeys(("Grep", "Glob"), _SEARCH._replace(values={"pattern": ("pattern",), "path": ("path",)})),
-    "Bash": _SHELL,
-    **dict.fromkeys(("Task", "Agent"), _DELEGATE._replace(values={"desc": ("description",), "prompt": ("prompt",)})),
-    "Skill": Shape(values={"skill": ("skill",), "args": ("args",)}),
+    **dict.fromkeys(("Grep", "Glob"), _SEARCH),
+    "Bash": Shape(values={"desc": ("description",), "cmd": ("command",)}),
+    **dict.fromkeys(("Task", "Agent"), _DELEGATE),
+    "Skill": _SKILL,
     "WebFetch": Shape(values={"url": ("url",)}),
     "WebSearch": _QUERY,
     "LS": _FOLDER,
@@ -56,16 +73,21 @@ _CODEX: Mapping[str, Shape] = {
     "apply_patch": _PATCH,
     "view_image": _FILE,
     "web_search": _QUERY,
-    "spawn_agent": _DELEGATE,
+    "tool_search": _QUERY,
+    "image_generation": Shape(values={"prompt": ("prompt",)}),
+    **dict.fromkeys(("spawn_agent", "send_input"), _DELEGATE),
 }
-_GEMINI: Mapping[str, Shape] = {
+_GEMINI_AND_QWEN: Mapping[str, Shape] = {
     **dict.fromkeys(("read_file", "write_file", "replace"), _FILE),
     **dict.fromkeys(("search_file_content", "grep_search", "glob"), _SEARCH),
     "list_directory": _FOLDER,
+    "read_many_files": Shape(values={"paths": ("paths", "include")}),
     "run_shell_command": _SHELL,
     "web_fetch": _FETCH,
     "google_web_search": _QUERY,
     "save_memory": Shape(values={"fact": ("fact",)}),
+    **dict.fromkeys(("agent", "codebase_investigator"), _DELEGATE),
+    **dict.fromkeys(("skill", "activate_skill"), _SKILL),
 }
 _QBIT: Mapping[str, Shape] = {
     **dict.fromkeys(("edit_file", "create_file", "delete_file"), _FILE),
@@ -73,14 +95,29 @@ _QBIT: Mapping[str, Shape] = {
     "list_files": Shape(values={"path": ("path",), "pattern": ("pattern",)}),
     **dict.fromkeys(("run_pty_cmd", "run_command"), _SHELL),
 }
-_OTHERS: Mapping[str, Shape] = {
-    **dict.fromkeys(("bash", "Shell", "terminal"), _SHELL),
-    **dict.fromkeys(("read", "edit", "write", "view", "create", "str_replace", "str_replace_editor"), _FILE),
-    **dict.fromkeys(("grep", "find", "codebase_search"), _SEARCH),
-    "ls": _FOLDER,
-    "task": _DELEGATE,
+_EDITORS: Mapping[str, Shape] = {  # Cursor, Antigravity, Droid, Copilot
+    **dict.fromkeys(("StrReplace", "Delete", "Create", "EditNotebook", "search_replace", "view_file"), _FILE),
+    **dict.fromkeys(("write_to_file", "replace_file_content", "multi_replace_file_content"), _FILE),
+    **dict.fromkeys(("Shell", "Execute", "powershell", "run_terminal_cmd", "run_terminal"), _SHELL),
+    **dict.fromkeys(("SemanticSearch", "codebase_search", "find_by_name", "rg"), _SEARCH),
+    "ApplyPatch": _PATCH,
+    "list_dir": _FOLDER,
+    **dict.fromkeys(("FetchUrl", "FetchURL", "read_url_content"), _FETCH),
+    "search_web": _QUERY,
+    "browser_subagent": _DELEGATE,
+    "sql": Shape(values={"query": ("query",)}),
+}
+_TERMINALS: Mapping[str, Shape] = {  # pi, OpenCode, SWE-agent, OpenClaw, Hermes, Kimi
+    **dict.fromkeys(("read", "edit", "write", "view", "create", "open", "str_replace", "str_replace_editor"), _FILE),
+    **dict.fromkeys(("multiedit", "str_replace_based_edit_tool", "ReadMediaFile"), _FILE),
+    **dict.fromkeys(("bash", "terminal", "shell_exec", "python", "code_interpreter"), _SHELL),
+    **dict.fromkeys(("grep", "find", "find_file", "search_file", "search_dir"), _SEARCH),
+    **dict.fromkeys(("ls", "list"), _FOLDER),
+    "patch": _PATCH,
+    **dict.fromkeys(("task", "AgentSwarm", "sessions_spawn"), _DELEGATE),
     "webfetch": _FETCH,
+    **dict.fromkeys(("websearch", "codesearch", "file_search", "memory"), _QUERY),
 }
 
-TABLE: Mapping[str, Shape] = {**_OTHERS, **_QBIT, **_GEMINI, **_CODEX, **_CLAUDE_CODE}
+TABLE: Mapping[str, Shape] = {**_TERMINALS, **_EDITORS, **_QBIT, **_GEMINI_AND_QWEN, **_CODEX, **_CLAUDE_CODE}
 """Each tool by its name. Names are told apart by case; agents that share one mean the same by it."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from nous.transcript.model import Entry, Header, Origin, Transcript
+from nous.transcript.model import Origin, Transcript
 
 MARK = "nous_transcript"
 """The key of the first line that tells this format, and holds its version."""
@@ -25,13 +25,12 @@ def transcript_as_json(transcript: Transcript) -> bytes:
 
 def _lines(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
     origin = Origin(transcript.format, transcript.source, transcript.digest, transcript.bytes)
-    header = {"read_from": origin, **_said(transcript.header)}
-    yield {MARK: VERSION, "header": header}
+    header = {field.name: getattr(transcript.header, field.name) for field in fields(transcript.header)}
+    yield {MARK: VERSION, "header": {"read_from": origin, **_said(header)}}
     for entry in transcript:
-        yield _said(entry)
+        yield _said(entry._asdict())
     yield {"skipped": dict(transcript.skipped), "problems": transcript.problems}
 
 
-def _said(of: Entry | Header) -> Mapping[str, Any]:
-    said = {field.name: getattr(of, field.name) for field in fields(of)}
-    return {name: value for name, value in said.items() if value is not None and value is not False and value != ()}
+def _said(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None and value is not False and value != ()}

@@ -7,6 +7,7 @@ from typing import Any
 from nous.transcript.notes import Notes
 from nous.transcript.reading.fields import as_count, as_object, as_text
 
+_READ_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Where titles stand, the more trusted first."""
 
@@ -37,11 +38,9 @@ class About:
             notes.learn(model=model)
         usage = as_object(message.get("usage"))
         written = as_count(usage.get("output_tokens"))
-        known = self.usage.get(own)
-        if known is None or written > known[1]:
-            read = as_count(usage.get("input_tokens"))
-            read += as_count(usage.get("cache_creation_input_tokens")) + as_count(usage.get("cache_read_input_tokens"))
-            self.usage[own] = read, written
+        if own in self.usage and self.usage[own][1] >= written:
+            return
+        self.usage[own] = sum(as_count(usage.get(name)) for name in _READ_TOKENS), written
 
     def title(self, record: Mapping[str, Any]) -> None:
         """Remember a title of this session; a later one of the same kind replaces it."""
