@@ -33,7 +33,21 @@ class Trust(StrEnum):
     WEB = "web"
 
 
-WEB_TOOLS = frozenset({"WebFetch", "WebSearch", "web_fetch", "web_search", "google_web_search", "web_search_call"})
+WEB_TOOLS = frozenset(
+    {
+        *(
+            "WebFetch",
+            "WebSearch",
+            "web_fetch",
+            "web_search",
+            "google_web_search",
+            "webfetch",
+            "websearch",
+            "codesearch",
+        ),
+        *("FetchUrl", "FetchURL", "search_web", "read_url_content", "codesearch", "browser", "web", "web.run"),
+    }
+)
 """Tools whose results anybody in the world may have written."""
 
 _TRUST = {

@@ -15,6 +15,7 @@ from nous.errors import BadInput
 from nous.samples import bundled_sessions
 from nous.transcript import Kind, Transcript, group_into_turns, known_readers, parse_transcript, read_transcript
 from nous.transcript.input.lines import Cursor
+from nous.transcript.input.packed import is_packed
 from nous.transcript.input.records import records
 from nous.transcript.notes import Notes
 from nous.transcript.reading.cut import cut
@@ -29,6 +30,9 @@ KEYS = ALIKE | st.sampled_from(
     [
         *("type", "role", "content", "message", "messages", "uuid", "sessionId", "isMeta", "isSidechain", "attachment"),
         *("operation", "subtype", "prompt", "tool_calls", "function", "arguments", "_timestamp", "args", "request_id"),
+        *("mapping", "conversations", "from", "value", "data", "kwargs", "lc", "output", "payload", "parts", "history"),
+        *("toolCalls", "functionCall", "functionResponse", "systemPayload", "$set", "step_index", "item", "thread_id"),
+        *("session", "parentId", "call_id", "result", "status", "state", "info", "trajectory", "kind", "skipped"),
         *("input", "name", "tool_use_id", "is_error", "usage", "summary", "leafUuid", "error", "origin", "timestamp"),
     ]
 )
@@ -75,7 +79,7 @@ def lines_of(path: Path) -> list[bytes]:
 @given(content=st.binary(max_size=400))
 @pytest.mark.parametrize("name", FORMATS)
 def test_any_bytes_can_be_read_as_any_format(name: str, content: bytes) -> None:
-    if not content.startswith(b"\x1f\x8b"):
+    if not is_packed(content):
         check(read_transcript(BytesIO(content), format=name), content)
 
 

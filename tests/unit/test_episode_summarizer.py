@@ -45,7 +45,7 @@ class Shelf:
         transcript = parse_transcript(event.transcript)
         last = self.ended_at.get(str(event.transcript))
         entries = transcript.entries
-        return replace(transcript, entries=(*entries[:-1], replace(entries[-1], time=last))) if last else transcript
+        return replace(transcript, entries=(*entries[:-1], entries[-1]._replace(time=last))) if last else transcript
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_the_file_of_a_sub_agent_is_read_as_its_own_session() -> None:
     side = {"isSidechain": True, "agentId": "a"}
 
     assert said(read(user("Search", **side), {**assistant(text("Found")), **side})) == [
-        (Kind.USER, "Search"),
+        (Kind.SUB_AGENT, "Search"),
         (Kind.ASSISTANT, "Found"),
     ]
 

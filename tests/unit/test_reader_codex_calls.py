@@ -41,8 +41,12 @@ def test_calls_and_results_are_paired() -> None:
             "web_search",
             'web_search(query="x")',
         ),
-        (item("tool_search_call", call_id="c", arguments={"query": "x"}), "tool_search", "tool_search"),
-        (item("image_generation_call", id="i", revised_prompt="a cat"), "image_generation", "image_generation"),
+        (item("tool_search_call", call_id="c", arguments={"query": "x"}), "tool_search", 'tool_search(query="x")'),
+        (
+            item("image_generation_call", id="i", revised_prompt="a cat"),
+            "image_generation",
+            'image_generation(prompt="a cat")',
+        ),
     ],
 )
 def test_calls_come_in_many_forms(made: Record, tool: str, text: str) -> None:
@@ -137,7 +141,7 @@ def test_the_end_of_a_command_does_not_repeat_its_result_but_tells_that_it_faile
         ),
         (
             event("patch_apply_end", call_id="n", success=False, stderr="no", changes={"/a": {"type": "update"}}),
-            [(Kind.TOOL_CALL, "apply_patch"), (Kind.ERROR, "no")],
+            [(Kind.TOOL_CALL, "apply_patch(/a)"), (Kind.ERROR, "no")],
         ),
         (
             event(

@@ -32,7 +32,7 @@ def test_claude_codes_sub_agents_are_linked_to_the_calls_that_started_them(tmp_p
 
     assert transcript.sub_agents == (SubAgent("a37a9c9", str(apart), "t1"),)
     [prompt] = read_transcript(apart)
-    assert (prompt.kind, prompt.text) == (Kind.USER, "Find it")
+    assert (prompt.kind, prompt.text) == (Kind.SUB_AGENT, "Find it")
     assert read_transcript(apart).sub_agents == ()
     assert read_transcript(apart).header.parent_session_id == "s1"
 

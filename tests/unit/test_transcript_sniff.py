@@ -46,9 +46,8 @@ def test_a_format_is_told_from_the_content(content: bytes, expected: str) -> Non
     ("content", "seen"),
     [
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 50, "binary data"),
-        (b'{"type":"session_meta","payload":{}}\n', "type, payload, of type session_meta"),
-        (b'{"sessionId":"s","projectHash":"p","messages":[{"type":"user","content":"x"}]}', "projectHash"),
-        (b'{"uuid":"u","sessionId":"s","message":{"role":"user","parts":[{"text":"hi"}]}}\n', "uuid, sessionId"),
+        (b'{"type":"of_next_year","body":{}}\n', "type, body, of type of_next_year"),
+        (b'{"name":"a package","version":"1.0.0","scripts":{"test":"x"}}', "name, version, scripts"),
         (b"{ this is no JSON", "text that begins"),
     ],
 )

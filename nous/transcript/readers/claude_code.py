@@ -176,7 +176,10 @@ class _Session(BlockReading):
     def _new(self, drafts: list[Draft]) -> Iterable[Draft]:
         """*drafts* without the user's words that the queue has given already."""
         for draft in drafts:
-            if draft.kind is Kind.USER and self.queue.has_given(draft.text):
+            if draft.kind is Kind.USER and self.about.is_sub_agents:
+                draft.kind = Kind.SUB_AGENT  # what the agent that started it told it to do
+                yield draft
+            elif draft.kind is Kind.USER and self.queue.has_given(draft.text):
                 self.notes.skip("repeated from the queue")
             else:
                 yield draft

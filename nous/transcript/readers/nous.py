@@ -53,9 +53,14 @@ class _Entries(RecordReading):
     def _introduce(self, header: Mapping[str, Any]) -> None:
         tokens = {name: as_count(header.get(name)) for name in ("input_tokens", "output_tokens")}
         self.notes.learn(**{name: as_text(header.get(name)) for name in _TEXTS}, **tokens)
-        origin = as_object(header.get("read_from"))
-        words = (as_text(origin.get(name)) for name in ("format", "source", "digest"))
-        self.notes.header = replace(self.notes.header, read_from=Origin(*words, as_count(origin.get("bytes"))))
+        found = as_object(header.get("read_from"))
+        origin = Origin(
+            as_text(found.get("format")),
+            as_text(found.get("source")),
+            as_text(found.get("digest")),
+            as_count(found.get("bytes")),
+        )
+        self.notes.header = replace(self.notes.header, read_from=origin)
 
 
 def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:

@@ -3,7 +3,6 @@
 They carry no error flags: a result that begins with `Error` is one. Arguments are JSON in a string.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +11,9 @@ from nous.transcript.base import Draft, Place, Reading, Sample
 from nous.transcript.model import Kind
 from nous.transcript.notes import Notes
 from nous.transcript.reading.chat import ChatReading, look
+from nous.transcript.reading.chats.marks import tells_of_failure
 from nous.transcript.reading.fields import as_arguments, as_list, as_object
 
-_ERROR = re.compile(r"(?:\w*Error|Traceback)\b", re.IGNORECASE)
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 
 
@@ -49,7 +48,7 @@ class _Conversation(ChatReading):
                 return self._answered(content or str(value.get("refusal") or ""), value, place)
             case "tool" | "function":
                 own = str(value.get("tool_call_id") or value.get("name") or "")
-                failed = _ERROR.match(content) is not None
+                failed = tells_of_failure(content)
                 return (self.result(content, own, place, is_error=failed, tool=str(value.get("name") or "")),)
             case _:
                 return (place.draft(Kind.SYSTEM, content),)

@@ -13,6 +13,7 @@ from nous.transcript.input.legible import is_text
 from nous.transcript.input.lines import Line
 from nous.transcript.model import Kind
 from nous.transcript.notes import Notes
+from nous.transcript.reading.chats.marks import tells_of_failure
 from nous.transcript.reading.finishing import TEXT_LIMIT
 from nous.transcript.reading.markdown.fences import Fences, TextLine
 from nous.transcript.reading.words import said_by_user, without_colour
@@ -29,7 +30,6 @@ _LABEL = re.compile(
     rf"(?P<before>#{{1,6}} +(?:\*\*)?|\*\*|\[)?(?P<name>{_NAMES})(?P<after>:\*\*|\*\*:|\]:?|\*\*|:|(?=\s*$))",
     re.IGNORECASE,
 )
-_ERROR = re.compile(r"(?:\w*Error|Traceback)\b", re.IGNORECASE)
 _EMPTY = frozenset({"", "None", "null"})
 
 
@@ -91,7 +91,7 @@ class _Turn:
                 notes.skip(said.text)
                 return ()
             return (self.place.draft(said.kind, said.text),)
-        failed = self.kind is Kind.TOOL_RESULT and _ERROR.match(text) is not None
+        failed = self.kind is Kind.TOOL_RESULT and tells_of_failure(text)
         return (self.place.draft(Kind.ERROR if failed else self.kind, text, is_error=failed),)
 
 

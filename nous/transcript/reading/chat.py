@@ -9,6 +9,7 @@ from nous.transcript.base import Draft, Place, Sample
 from nous.transcript.input.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.reading.blocks import BlockReading
+from nous.transcript.reading.chats.marks import another_session, own_name
 from nous.transcript.reading.fields import as_list, as_object, as_text
 from nous.transcript.reading.timestamps import parse_time
 
@@ -53,7 +54,7 @@ class ChatReading(BlockReading):
         is_session = isinstance(value.get("messages"), list)
         self.sessions += is_session
         if is_session and self.sessions > 1:
-            yield self._place(record).draft(Kind.SYSTEM, _session_mark(value))
+            yield self._place(record).draft(Kind.SYSTEM, another_session(own_name(value)))
         for inside in _in_record(value):
             place = self._place(record, parse_time(inside.get("timestamp", inside.get("created_at"))))
             if is_message(inside):
@@ -68,12 +69,6 @@ class ChatReading(BlockReading):
     def _place(self, record: Record, time: Any = None) -> Place:
         self.messages += 1
         return Place(f"message-{self.messages}", record.line, record.offset, time)
-
-
-def _session_mark(value: Mapping[str, Any]) -> str:
-    """What to say where another session begins."""
-    own = next((value[key] for key in ("session_id", "id", "task_id") if key in value), None)
-    return "Another session begins" if own is None else f"Another session begins: {own}"
 
 
 def _in_record(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -20,6 +20,7 @@ TEXT_LIMIT = 1_000_000
 EXTRAS = frozenset({"thinking", "meta", "sidechains"})
 """What is passed over, and counted, unless it is asked for."""
 
+
 def extras(names: Collection[str]) -> frozenset[str]:
     """*names*, if all of them are of `EXTRAS`; BadInput otherwise."""
     if unknown := set(names) - EXTRAS:
@@ -46,6 +47,7 @@ class Finishing:
     include: frozenset[str] = frozenset()
     turn: int = 0
     ids: set[str] = field(default_factory=set[str])
+    again: dict[str, int] = field(default_factory=dict[str, int])
     held: Draft | None = None
 
     def entries(self, drafts: Iterable[Draft], notes: Notes) -> Iterator[Entry]:
@@ -76,7 +78,9 @@ class Finishing:
         limit = self.result_limit if kind in _OUTPUT else TEXT_LIMIT
         if kind is _USER and draft.agent is None and not draft.is_meta:
             self.turn += 1
-        own = draft.id if draft.id not in self.ids else _unused(draft.id, self.ids)
+        own = draft.id
+        if own in self.ids:
+            own = self._unused(own)
         self.ids.add(own)
         return Entry(
             kind,
@@ -95,6 +99,14 @@ class Finishing:
             draft.is_meta,
         )
 
+    def _unused(self, own: str) -> str:
+        """The id *own* with a number, from 2 on, that no entry has."""
+        number = self.again.get(own, 1)
+        while (candidate := f"{own}#{(number := number + 1)}") in self.ids:
+            pass
+        self.again[own] = number
+        return candidate
+
 
 _PASSED_OVER = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}
 
@@ -108,15 +120,6 @@ def _cut_once(text: str, limit: int) -> str:
     if len(text) <= limit or (len(text) <= limit + LONGEST_MARK and is_cut(text, limit)):
         return text
     return cut(text, limit)
-
-
-def _unused(own: str, ids: set[str]) -> str:
-    number = 2
-    candidate = own
-    while candidate in ids:
-        candidate = f"{own}#{number}"
-        number += 1
-    return candidate
 
 
 def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:

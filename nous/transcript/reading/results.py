@@ -8,7 +8,9 @@ from nous.transcript.model import Kind
 from nous.transcript.reading.words import without_colour, without_insertions
 from nous.transcript.tools.summary import extract_tool_summary
 
-QUESTION_TOOLS = frozenset({"AskUserQuestion"})
+QUESTION_TOOLS = frozenset(
+    {"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"}
+)
 PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 
 _REJECTED = (
@@ -20,6 +22,7 @@ _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
 _APPROVED = "User has approved"
+_NOT_APPROVED = ("Plan rejected", "Plan not approved", "User rejected", "User has rejected")
 _PLAN = re.compile(r"^## Approved Plan[^\n]*\n+(?:#+ *)?(?P<title>[^\n]+)", re.MULTILINE)
 _FAILED = ("<tool_use_error>",)
 _EXIT_CODE = re.compile(r"Exit code -?[1-9]")
@@ -56,9 +59,13 @@ def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False) -
         return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
     if is_error or text.startswith(_FAILED) or (text.startswith("Exit code") and _EXIT_CODE.match(text)):
         return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
-    if of.tool in QUESTION_TOOLS or (text.startswith(("User", "Your")) and _ANSWERED.match(text)):
+    # What other tools put out may say the same, but then nobody has decided anything.
+    is_unpaired = not of.tool
+    if of.tool in QUESTION_TOOLS or (is_unpaired and _ANSWERED.match(text)):
         return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
-    if of.tool in PLAN_TOOLS or text.startswith(_APPROVED):
+    if of.tool in PLAN_TOOLS and text.startswith(_NOT_APPROVED):
+        return Outcome(Kind.DECISION, rejection(text, of))
+    if of.tool in PLAN_TOOLS or (is_unpaired and text.startswith(_APPROVED)):
         plan = _PLAN.search(text)
         return Outcome(Kind.DECISION, f"Approved the plan: {plan['title'].strip()}" if plan else "Approved the plan")
     return Outcome(Kind.TOOL_RESULT, text)

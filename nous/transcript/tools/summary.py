@@ -5,7 +5,7 @@ from typing import Any
 
 from nous.transcript.tools.graphemes import first_graphemes
 from nous.transcript.tools.table import BOOKKEEPING, FIRST_LINE_ONLY, TABLE, Keys, Shape
-from nous.transcript.tools.touched import files_of_patch
+from nous.transcript.tools.touched import paths_touched
 
 LONGEST_VALUE = 80
 """Grapheme clusters of a value that are shown. Paths of files are shown whole."""
@@ -21,14 +21,13 @@ def extract_tool_summary(name: str | None, tool_input: Mapping[str, Any] | None 
     given = tool_input or {}
     if shape.needs and not _text(given, shape.values[shape.needs]):
         return name
-    shown = ", ".join(_shown(shape, given))
+    shown = ", ".join(_shown(name, shape, given))
     return f"{name}({shown})" if shown else name
 
 
-def _shown(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
-    if path := _text(given, shape.file):
-        yield path
-    yield from files_of_patch(_text(given, shape.patch))
+def _shown(name: str, shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
+    if shape.file or shape.patch:
+        yield from paths_touched(name, given)
     for label, keys in shape.values.items():
         if value := _text(given, keys):
             yield f'{label}="{_shortened(value, label)}"'

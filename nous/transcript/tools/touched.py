@@ -23,7 +23,7 @@ def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
     found = [path for key in shape.file if isinstance(path := tool_input.get(key), str) and path][:1]
     if shape.patch:
         found += (path for key in shape.patch for path in files_of_patch(tool_input.get(key)))
-    if shape is _ANY_FILE:
+    if not found:
         found += (path for key in _LISTS for path in _listed(tool_input.get(key)) if isinstance(path, str) and path)
     return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
 
