@@ -17,6 +17,7 @@ COMMANDS = (
     Command("facts", "nous.cli.memory:facts", "List what is known and from where; `facts learn` adds to it."),
     Command("search", "nous.cli.memory:search", "Search episodes and facts."),
     Command("transcript", "nous.cli.transcript:transcript", "Show a session file as nous reads it."),
+    Command("formats", "nous.cli.formats:formats", "List the formats that are read, or survey a folder of sessions."),
     Command("excerpt", "nous.cli.excerpt:excerpt", "Show what survives of a session under a budget."),
     Command("dead", "nous.cli.dead:dead", "List, show, redrive or drop events that could not be handled."),
     Command("config", "nous.cli.server:config", "Show the effective settings and where each comes from."),

@@ -101,8 +101,19 @@ def _on_to_a_space(text: str, start: int) -> int:
 
 
 def _closed(text: str, span: Span, blocks: tuple[Fence, ...]) -> str:
-    start, end = span
+    start, end = _outside_of_ticks(span, blocks)
     opened, left_open = fence_at(start, blocks), fence_at(end, blocks)
     before = f"{opened.ticks}\n" if opened else ""
     after = f"\n{left_open.ticks}" if left_open else ""
     return f"{before}{text[start:end]}{after}"
+
+
+def _outside_of_ticks(span: Span, blocks: tuple[Fence, ...]) -> Span:
+    """*span* without the rest of the ticks that close a block before it, and the first of those that open one."""
+    start, end = span
+    opened, left_open = fence_at(start, blocks), fence_at(end, blocks)
+    if opened and opened.is_closed and start > opened.end - len(opened.ticks):
+        start = opened.end
+    if left_open and end < left_open.start + len(left_open.ticks):
+        end = left_open.start
+    return start, max(start, end)

@@ -1,6 +1,5 @@
 """Handing over sessions: from a file or a list of messages to a `session_ended` event."""
 
-import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,11 +16,11 @@ from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, upload
 from nous.transcript import Transcript, parse_transcript, read_transcript
+from nous.transcript.input.tap import Tap
+from nous.transcript.read import session_content
 from nous.transcript.sessions import split_sessions
 
 Messages = Sequence[Mapping[str, Any]]
-
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class Handover:
             raise BadInput(f"{path} holds nothing that anybody said{_in_words(transcript.skipped)}")
         about = replace(about, session_id=about.session_id or transcript.header.session_id or _name_of(path))
         if send:
-            yield self.of_content(_plain(path), about)
+            yield self.of_content(_plain(path, about.format), about)
         else:
             yield self._event(about, transcript, dataref=path.resolve().as_uri())
 
@@ -134,10 +133,10 @@ def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any]
     return content if isinstance(content, str) else tuple(content)
 
 
-def _plain(path: Path) -> bytes:
-    """The content of a file, unpacked if it was packed."""
-    content = path.read_bytes()
-    return gzip.decompress(content) if content.startswith(_GZIP) else content
+def _plain(path: Path, name: str | None) -> bytes:
+    """The content of a session, unpacked if it was packed, and all of it if it lies in many files."""
+    with session_content(path, format=name) as stream:
+        return Tap.on(stream).buffered().read()
 
 
 def _name_of(path: Path) -> str:

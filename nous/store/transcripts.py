@@ -5,7 +5,6 @@ counted among what the transcript passed over, so that it stands in the episode.
 then of a newer version, and the event that announces that version finds it done.
 """
 
-import gzip
 import stat
 import zlib
 from collections.abc import Callable, Generator
@@ -20,13 +19,14 @@ from nous.events import SessionEnded
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, key_of, unpacked
 from nous.transcript import UnknownFormat, parse_transcript, read_transcript
+from nous.transcript.input.tap import Tap
 from nous.transcript.model import Transcript
+from nous.transcript.read import session_content
 
 GROWN = "file: grown since it was published"
 CUT = "file: cut since it was published"
 REWRITTEN = "file: rewritten since it was published"
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 20
 
 
@@ -122,11 +122,9 @@ def _change(transcript: Transcript, event: SessionEnded, beginning: Callable[[in
 
 def _digest_of_beginning(path: Path, length: int) -> str:
     digest = sha256()
-    with path.open("rb") as raw:
-        is_packed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
-        raw.seek(0)
-        with gzip.GzipFile(fileobj=raw) if is_packed else raw as stream:
-            while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
-                digest.update(chunk)
-                length -= len(chunk)
+    with session_content(path) as raw:
+        stream = Tap.on(raw).buffered()
+        while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
+            digest.update(chunk)
+            length -= len(chunk)
     return digest.hexdigest()

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from nous.errors import BadInput, NotFound, Unavailable
-from nous.transcript.base import Reader
+from nous.transcript.base import Gathers, Reader
 from nous.transcript.input.lines import Cursor
 from nous.transcript.input.tap import Tap
 from nous.transcript.model import Entry, Transcript
@@ -45,12 +45,28 @@ def read_transcript(
     Unavailable if the disk fails.
     """
     finishing = Finishing(result_limit=result_limit, include=extras(include))
-    if isinstance(source, str | Path):
-        path = located(source, base=base)
-        with opened(path) as stream:
-            transcript = _read(stream, format, finishing, source=str(path))
-            return replace(transcript, sub_agents=sub_agents_beside(path, transcript.entries))
-    return _read(source, format, finishing, source=name)
+    if not isinstance(source, str | Path):
+        return _read(source, format, finishing, source=name)
+    path = located(source, base=base)
+    with opened(path) as stream:
+        transcript = _read(stream, format, finishing, source=str(path), path=path)
+        return replace(transcript, sub_agents=sub_agents_beside(path, transcript.entries))
+
+
+@contextmanager
+def session_content(path: Path, *, format: str | None = None) -> Generator[BinaryIO]:  # noqa: A002  as above
+    """The file at *path*, or, of a session that lies in many files, all of them as one. Raises as `read_transcript`."""
+    with opened(path) as stream:
+        whole = _gathered(path, stream, format)
+        yield stream if whole is None else io.BytesIO(whole)
+
+
+def _gathered(path: Path, stream: BinaryIO, name: str | None) -> bytes | None:
+    if not stream.seekable():
+        return None
+    reader = reader_named(name) if name else sniffed(Tap.on(stream)).reader
+    stream.seek(0)
+    return reader.gather(path) if isinstance(reader, Gathers) else None
 
 
 def parse_transcript(
@@ -78,9 +94,13 @@ def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
         raise BadInput(f"these messages are not JSON: {error}") from error
 
 
-def _read(stream: BinaryIO, name: str | None, finishing: Finishing, *, source: str) -> Transcript:
+def _read(
+    stream: BinaryIO, name: str | None, finishing: Finishing, *, source: str, path: Path | None = None
+) -> Transcript:
     tap = Tap.on(stream)
     found = Sniffed(reader_named(name), 1.0) if name else sniffed(tap)
+    if path and isinstance(found.reader, Gathers) and (whole := found.reader.gather(path)) is not None:
+        tap = Tap.on(io.BytesIO(whole))
     notes = Notes()
     entries = tuple(_entries(found.reader, tap.buffered(), notes, finishing))
     tap.drain()

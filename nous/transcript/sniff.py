@@ -78,11 +78,11 @@ def sample_of(tap: Tap) -> Sample:
     """
     size = HEAD
     head = tap.look(size)
-    sample = _sample(head)
-    while not sample.records and _may_go_on(head) and len(head) == size < LONGEST_LINE:
+    sample, is_hopeless = _sample(head)
+    while not sample.records and not is_hopeless and _may_go_on(head) and len(head) == size < LONGEST_LINE:
         size = min(4 * size, LONGEST_LINE)
         head = tap.look(size)
-        sample = _sample(head)
+        sample, is_hopeless = _sample(head)
     if len(head) == LONGEST_LINE and b"\n" not in head and not sample.records:
         raise UnknownFormat(f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ...")
     return sample
@@ -93,15 +93,18 @@ def _may_go_on(head: bytes) -> bool:
     return b"\n" not in head or head.lstrip()[:1] in (b"{", b"[")
 
 
-def _sample(head: bytes) -> Sample:
+def _sample(head: bytes) -> tuple[Sample, bool]:
+    """What *head* holds, and whether it holds so much that is no JSON that there is no use in looking further."""
     notes = Notes()
     found = tuple(islice(records(BytesIO(head), notes, Cursor()), RECORDS))
-    is_json = len(found) >= notes.skipped[BROKEN]
-    return Sample(
+    broken = notes.skipped[BROKEN]
+    is_json = len(found) >= broken
+    sample = Sample(
         text=head[:HEAD].decode(errors="replace").removeprefix("\ufeff"),
         records=tuple(record.value for record in found) if is_json else (),
         is_json_lines=is_json and len({record.line for record in found}) > 1 and head.lstrip()[:1] == b"{",
     )
+    return sample, broken > RECORDS
 
 
 def seen_in(sample: Sample) -> str:

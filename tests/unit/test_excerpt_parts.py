@@ -103,3 +103,10 @@ def test_identifiers_count_double() -> None:
 
     assert worth["parse_args"] == 2 * worth["words"]
     assert "with" not in concepts("call parse_args with words")
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 9), (0, 10), (19, 30), (20, 30), (21, 30), (8, 20), (0, 30)])
+def test_a_cut_through_the_ticks_of_a_code_block_leaves_none_open(start: int, end: int) -> None:
+    text = "because ```py\nx = 1\n``` and so"
+
+    assert shown(text, ((start, min(end, len(text))),)).count("```") % 2 == 0

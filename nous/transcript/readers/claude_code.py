@@ -52,7 +52,7 @@ READER = ClaudeCode()
 
 
 def _is_marked(record: Mapping[str, Any]) -> bool:
-    if any(mark in record for mark in _MARKS):
+    if any(mark in record for mark in _MARKS) or record.get("type") == "file-history-snapshot":
         return True
     return "sessionId" in record and ("uuid" in record or str(record.get("type")) in _TYPES)
 

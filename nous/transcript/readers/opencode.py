@@ -21,6 +21,8 @@ from nous.transcript.reading.timestamps import parse_time
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
 _ROLES = frozenset({"user", "assistant"})
+_LEGACY_PART = {"id", "type", "text", "time"}
+"""All there is to a part of an early release, which was told by its folder."""
 
 
 class OpenCode:
@@ -54,7 +56,9 @@ def _confidence(record: Mapping[str, Any]) -> float:
         return 0.9
     if "sessionID" in record and (_is_message(record) or as_object(record.get("part"))):
         return 0.9
-    return 0.85 if "messageID" in record and "id" in record and "type" in record else 0.0
+    if "messageID" in record and "id" in record and "type" in record:
+        return 0.85
+    return 0.3 if set(record) == _LEGACY_PART and record["type"] in ("text", "reasoning") else 0.0
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:

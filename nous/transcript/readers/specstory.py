@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from nous.transcript.base import Draft, LineReading, Place, Reading, Sample
 from nous.transcript.input.lines import Line
@@ -96,7 +97,8 @@ class _Export(LineReading):
         for told, _ in self.fences.rest():
             yield from self._next(told)
         if self.block:
-            yield from self._used()
+            self.notes.skip("torn tool use")
+            yield from islice(self._used(), 1)  # the call, but no result that may go on
         yield from self._ended()
 
     def _next(self, line: TextLine) -> Iterator[Draft]:

@@ -8,9 +8,7 @@ from nous.transcript.model import Kind
 from nous.transcript.reading.words import without_colour, without_insertions
 from nous.transcript.tools.summary import extract_tool_summary
 
-QUESTION_TOOLS = frozenset(
-    {"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"}
-)
+QUESTION_TOOLS = frozenset({"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"})
 PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 
 _REJECTED = (

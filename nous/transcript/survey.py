@@ -1,0 +1,63 @@
+"""Reading many files to see what would be read of them: a table by format, and what is refused."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import process_time
+
+from nous.errors import BadInput
+from nous.transcript.model import Kind
+from nous.transcript.read import read_transcript
+
+
+@dataclass(slots=True)
+class Row:
+    """What the files of one format hold, together. `seconds` are of CPU time."""
+
+    files: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    entries: Counter[Kind] = field(default_factory=Counter[Kind])
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    problems: int = 0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        return self.bytes / 1e6 / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The rows by format, and why the other files were refused, by path."""
+
+    rows: dict[str, Row] = field(default_factory=dict[str, Row])
+    refused: dict[Path, str] = field(default_factory=dict[Path, str])
+
+
+def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
+    """Read every file at *paths*, and below those that are directories."""
+    found = Survey()
+    for path in _files(paths):
+        began = clock()
+        try:
+            transcript = read_transcript(path)
+        except BadInput as error:
+            found.refused[path] = str(error)
+            continue
+        row = found.rows.setdefault(transcript.format, Row())
+        row.files += 1
+        row.bytes += transcript.bytes
+        row.seconds += clock() - began
+        row.entries.update(entry.kind for entry in transcript)
+        row.skipped.update(transcript.skipped)
+        row.problems += len(transcript.problems)
+    return found
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(inside for inside in path.rglob("*") if inside.is_file())
+        else:
+            yield path
