@@ -1,12 +1,13 @@
 """`nous formats`: which formats are read, and what would be read of files at hand."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 import orjson
 
-from nous.transcript import known_readers
+from nous.transcript import Kind, known_readers
 from nous.transcript.survey import Row, Survey, survey
 
 _MOST_REASONS = 12
@@ -45,7 +46,7 @@ def _table(found: Survey) -> Iterator[str]:
         yield f"  {path}: {reason}"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _counted(counts: Counter[Kind] | Counter[str]) -> str:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(times for _, times in ordered[_MOST_REASONS:])
     shown = [f"{what} {times}" for what, times in ordered[:_MOST_REASONS]]

@@ -31,7 +31,7 @@ def test_a_session_is_printed_as_json(path: str) -> None:
 
 
 def test_turns_are_printed_as_they_are_searched(path: str) -> None:
-    assert CliRunner().invoke(transcript, [path, "--summaries"]).output == "[User] hi\n\n[Assistant] hello\n"
+    assert CliRunner().invoke(transcript, [path, "--turns"]).output == "[User] hi\n\n[Assistant] hello\n"
 
 
 def test_a_session_is_read_from_standard_input() -> None:
@@ -40,3 +40,30 @@ def test_a_session_is_read_from_standard_input() -> None:
 
 def test_what_is_not_there_is_left_to_the_caller_to_explain() -> None:
     assert isinstance(CliRunner().invoke(transcript, ["/no/such/file"]).exception, NotFound)
+
+
+def test_the_text_for_a_summarizer_is_printed_and_nothing_else(path: str) -> None:
+    expected = "[turn 001] USER:\nhi\n\n[turn 001] ASSISTANT (0 in / 0 out tokens):\nhello\n\n"
+
+    assert CliRunner().invoke(transcript, [path, "--summarizer"]).output == expected
+    assert CliRunner().invoke(transcript, ["-", "--summarizer"], input=TEXT).output == expected
+    assert "(completed, 0 in" in CliRunner().invoke(transcript, [path, "--summarizer", "--style", "2025"]).output
+
+
+def test_a_format_that_is_only_guessed_is_called_so(path: str) -> None:
+    assert "plain_text · " in CliRunner().invoke(transcript, [path]).output
+    assert "plain_text (30% sure)" in CliRunner().invoke(transcript, ["-"], input="no label at all").output
+
+
+def test_what_is_passed_over_is_shown_when_it_is_asked_for(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_text(
+        '{"uuid":"a","sessionId":"s","isSidechain":false,"type":"user","message":{"content":"go"}}\n'
+        '{"uuid":"b","sessionId":"s","isSidechain":false,"type":"assistant","message":{"id":"m","content":'
+        '[{"type":"thinking","thinking":"hm"}]}}\n'
+    )
+
+    assert "passed over: thinking" in CliRunner().invoke(transcript, [str(session)]).output
+    shown = CliRunner().invoke(transcript, [str(session), "--with", "thinking"]).output
+    assert "    hm\n" in shown
+    assert "read: 1 user, 1 thinking\npassed over: nothing" in shown

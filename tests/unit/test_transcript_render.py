@@ -30,6 +30,7 @@ openai_chat · 2026-02-03 10:00 to 10:05 UTC · 2 turns · 7 entries
 [turn 2]  10:05:00
 > Thanks.
 
+read: 3 tool_call, 2 user, 1 assistant, 1 error
 passed over: not a message"""
 
 

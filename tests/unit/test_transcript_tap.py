@@ -1,7 +1,13 @@
 import gzip
 from hashlib import sha256
+from importlib import import_module
 from io import BytesIO
+from typing import Any
 
+import pytest
+
+from nous.errors import BadInput
+from nous.transcript.input import packed
 from nous.transcript.input.tap import Tap
 
 CONTENT = b"one\ntwo\n" * 50_000
@@ -47,3 +53,31 @@ def test_a_stream_shorter_than_what_is_looked_at_is_read_to_its_end() -> None:
 
     assert tap.look(1000) == b"x"
     assert tap.buffered().read() == b"x"
+
+
+@pytest.fixture
+def zstandard() -> Any:
+    """Python's module for Zstandard, which is an extra before 3.14."""
+    try:
+        return import_module("compression.zstd")
+    except ImportError:
+        return pytest.importorskip("backports.zstd")
+
+
+def test_zstandard_is_unpacked_too_up_to_where_it_is_damaged(zstandard: Any) -> None:
+    whole = zstandard.compress(CONTENT)
+
+    tap = Tap.on(BytesIO(whole))
+    assert tap.buffered().read() == CONTENT
+    assert (tap.length, tap.damage) == (len(CONTENT), None)
+
+    torn = Tap.on(BytesIO(whole[:-3]))
+    assert CONTENT.startswith(torn.buffered().read())
+    assert torn.damage is not None
+
+
+def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch, zstandard: Any) -> None:
+    monkeypatch.setattr(packed, "_LIBRARIES", ("there.is_no_such",))
+
+    with pytest.raises(BadInput, match=r"nous\[zstd\]"):
+        Tap.on(BytesIO(zstandard.compress(b"x")))

@@ -1,10 +1,11 @@
 """A transcript for a person to read in a terminal."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from textwrap import indent
 
-from nous.transcript.model import Entry, Kind, Transcript, Turn
+from nous.transcript.model import Entry, Header, Kind, Transcript, Turn
 
 Paint = Callable[[str, str], str]
 """Colours a text in the manner of a role: a kind of entry, `heading`, or `faint`."""
@@ -12,6 +13,7 @@ Paint = Callable[[str, str], str]
 _INDENT = "    "
 _MARKS = {Kind.ERROR: "✗", Kind.DECISION: "◆", Kind.SUB_AGENT: "↳", Kind.SUMMARY: "≡", Kind.SYSTEM: "·"}
 _LONGEST_LINE = 160
+_SURE = 0.9
 _ERROR_LINES = 3
 _LONG = 40
 
@@ -28,6 +30,7 @@ def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
         yield ""
         yield from _turn(turn, paint, root=f"{transcript.header.cwd}/")
     yield ""
+    yield from _sub_agents(transcript, paint)
     yield from _footer(transcript, paint)
 
 
@@ -36,13 +39,25 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
     yield paint(header.title or header.session_id or transcript.source or "session", "heading")
     prompts = len([turn for turn in transcript.turns if turn.number])
     facts = [
-        transcript.format,
+        transcript.format
+        if transcript.confidence >= _SURE
+        else f"{transcript.format} ({transcript.confidence:.0%} sure)",
         _span(transcript),
         _counted(prompts, "turn", "turns"),
         _counted(len(transcript.entries), "entry", "entries"),
     ]
-    facts += [fact for fact in (header.model, header.cwd, header.git_branch) if fact]
+    facts += [fact for fact in (_tokens(header), header.agent, header.model, header.cwd, header.git_branch) if fact]
     yield paint(" · ".join(filter(None, facts)), "faint")
+
+
+def _format(transcript: Transcript) -> str:
+    sure = transcript.confidence >= _SURE
+    return transcript.format if sure else f"{transcript.format} ({transcript.confidence:.0%} sure)"
+
+
+def _tokens(header: Header) -> str:
+    read, written = header.input_tokens or 0, header.output_tokens or 0
+    return f"{read:,} tokens in, {written:,} out" if read or written else ""
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -88,6 +103,8 @@ def _said(entry: Entry, paint: Paint) -> Iterator[str]:
             yield paint(indent(entry.text, "> ", lambda _: True), entry.kind)
         case Kind.ASSISTANT | Kind.THINKING:
             yield paint(indent(entry.text, _INDENT), entry.kind)
+        case Kind.DECISION:
+            yield paint(indent(f"{_MARKS[Kind.DECISION]} {entry.text}", _INDENT), entry.kind)
         case kind:
             shown = _first_lines(entry.text, _ERROR_LINES if kind is Kind.ERROR else _LONG)
             yield paint(indent(f"{_MARKS.get(kind, '·')} {shown}", _INDENT), kind)
@@ -104,7 +121,17 @@ def _line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 
+def _sub_agents(transcript: Transcript, paint: Paint) -> Iterator[str]:
+    calls = {entry.call_id: entry.text for entry in transcript if entry.kind is Kind.TOOL_CALL}
+    for sub_agent in transcript.sub_agents:
+        started = calls.get(sub_agent.call_id, "") if sub_agent.call_id else ""
+        by = f", started by {_line(started)}" if started else ""
+        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}{by}: {sub_agent.path}", Kind.SUB_AGENT)
+
+
 def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:
+    kinds = Counter(entry.kind for entry in transcript)
+    yield paint(f"read: {', '.join(f'{times} {kind}' for kind, times in kinds.most_common()) or 'nothing'}", "faint")
     counted = sorted(transcript.skipped.items(), key=lambda reason: (-reason[1], reason[0]))
     skipped = ", ".join(f"{reason} x{times}" if times > 1 else reason for reason, times in counted)
     yield paint(f"passed over: {skipped or 'nothing'}", "faint")
