@@ -39,9 +39,7 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
     yield paint(header.title or header.session_id or transcript.source or "session", "heading")
     prompts = len([turn for turn in transcript.turns if turn.number])
     facts = [
-        transcript.format
-        if transcript.confidence >= _SURE
-        else f"{transcript.format} ({transcript.confidence:.0%} sure)",
+        _format(transcript),
         _span(transcript),
         _counted(prompts, "turn", "turns"),
         _counted(len(transcript.entries), "entry", "entries"),
