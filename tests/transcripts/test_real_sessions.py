@@ -80,48 +80,63 @@ def test_the_format_is_recognised_and_something_was_said(path: Path, expected: s
     assert texts(transcript, Kind.ASSISTANT)
 
 
-@pytest.mark.parametrize("path", CLAUDE, ids=name)
-def test_no_prompt_is_missed(path: Path) -> None:
-    typed = [
+def prompts(path: Path) -> list[str]:
+    """What was typed, by the rules of the format: text of `user` records that no program wrote."""
+    return [
         block["text"].strip()
         for record in raw_records(path)
         if record.get("type") == "user" and not record.get("isMeta") and not record.get("isCompactSummary")
         for block in blocks(record)
         if block["type"] == "text" and not block["text"].lstrip().startswith(NOT_TYPED)
     ]
-    said = texts(read_transcript(path), Kind.USER)
-
-    assert typed
-    assert [words for words in typed if not any(words in prompt for prompt in said)] == []
 
 
-@pytest.mark.parametrize("path", CLAUDE, ids=name)
-def test_no_result_of_a_tool_is_taken_for_the_users_words(path: Path) -> None:
-    results = {
-        str(block["content"]).strip()
+def tool_results(path: Path) -> list[Json]:
+    return [
+        block
         for record in raw_records(path)
         if record.get("type") == "user"
         for block in blocks(record)
         if block["type"] == "tool_result"
-    }
+    ]
+
+
+def rejected(path: Path) -> list[Json]:
+    return [
+        block for block in tool_results(path) if block.get("is_error") and str(block["content"]).startswith(REJECTED)
+    ]
+
+
+def is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", CLAUDE, ids=name)
+def test_no_prompt_is_missed(path: Path) -> None:
+    said = texts(read_transcript(path), Kind.USER)
+
+    assert prompts(path)
+    assert [words for words in prompts(path) if not any(words in prompt for prompt in said)] == []
+
+
+@pytest.mark.parametrize("path", CLAUDE, ids=name)
+def test_no_result_of_a_tool_is_taken_for_the_users_words(path: Path) -> None:
+    results = {str(block["content"]).strip() for block in tool_results(path)}
 
     assert not results & set(texts(read_transcript(path), Kind.USER))
 
 
 @pytest.mark.parametrize("path", CLAUDE, ids=name)
 def test_every_rejection_is_a_decision_and_none_is_an_error(path: Path) -> None:
-    rejections = [
-        block
-        for record in raw_records(path)
-        if record.get("type") == "user"
-        for block in blocks(record)
-        if block["type"] == "tool_result" and block.get("is_error") and str(block["content"]).startswith(REJECTED)
-    ]
     transcript = read_transcript(path)
-    reasons = [str(block["content"]).partition("the user said:")[2].strip() for block in rejections]
+    reasons = [str(block["content"]).partition("the user said:")[2].strip() for block in rejected(path)]
 
     decisions = texts(transcript, Kind.DECISION)
-    assert len([decision for decision in decisions if decision.startswith("Rejected")]) == len(rejections)
+    assert len([decision for decision in decisions if decision.startswith("Rejected")]) == len(reasons)
     assert all(any(reason in decision for decision in decisions) for reason in reasons)
     assert not any(REJECTED in error for error in texts(transcript, Kind.ERROR))
 
@@ -136,6 +151,26 @@ def test_every_answer_and_every_call_is_there_once(path: Path) -> None:
     assert [entry.call_id for entry in transcript if entry.kind is Kind.TOOL_CALL] == calls
     said = "\n\n".join(texts(transcript, Kind.ASSISTANT, Kind.ERROR))
     assert [answer for answer in answers if answer not in said and answer != "No response requested."] == []
+
+
+def test_nothing_of_all_of_them_is_lost_or_mistaken() -> None:
+    """The figures of the tests above, together; `pytest -s` prints them."""
+    typed = missed = results = mistaken = rejections = decided = glued = 0
+    for path in CLAUDE:
+        transcript = read_transcript(path)
+        said = texts(transcript, Kind.USER)
+        own = prompts(path)
+        outputs = {str(block["content"]).strip() for block in tool_results(path)}
+        typed, missed = typed + len(own), missed + sum(not any(words in text for text in said) for words in own)
+        results, mistaken = results + len(outputs), mistaken + len(outputs & set(said))
+        rejections += len(rejected(path))
+        decided += sum(text.startswith("Rejected") for text in texts(transcript, Kind.DECISION))
+        glued += sum(bool(line.strip()) and not is_json(line) for line in raw_lines(path))
+        assert transcript.problems == ()
+    print(f"{len(CLAUDE)} files: {typed} prompts typed, {missed} missed; {results} results, {mistaken} taken for words")
+    print(f"{rejections} rejections, {decided} decisions of that kind; {glued} lines that are no JSON, all recovered")
+    assert (missed, mistaken) == (0, 0)
+    assert rejections == decided
 
 
 @pytest.mark.parametrize("path", CLAUDE, ids=name)
