@@ -33,23 +33,28 @@ def one_line():
         yield b"x" * 1_000_000
 
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-def now():
     try:
-        with open("/proc/self/statm") as pages:
-            return int(pages.read().split()[1]) * resource.getpagesize() >> 20
+        status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return int(status["VmHWM"].split()[0]) >> 10
     except OSError:
-        return peak()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+def forget_the_peak():
+    # Where that is possible: what importing took is not what reading takes.
+    try:
+        open("/proc/self/clear_refs", "w").write("5")
+    except OSError:
+        pass
 
 read_transcript(io.BytesIO(b"User: warm up"))
-before = now()
+forget_the_peak()
+before = peak()
 transcript = read_transcript(io.BufferedReader(MadeUp(globals()[sys.argv[1]]())))
 print(peak() - before, transcript.bytes // 1_000_000, len(transcript.entries))
 """
 
 
-@pytest.mark.parametrize(("shape", "entries", "most"), [("session", 2_001, 60), ("one_line", 1, 130)])
+@pytest.mark.parametrize(("shape", "entries", "most"), [("session", 2_001, 60), ("one_line", 1, 60)])
 def test_two_hundred_megabytes_take_little_memory(shape: str, entries: int, most: int) -> None:
     done = subprocess.run([sys.executable, "-c", READ, shape], capture_output=True, text=True, check=True)
 
