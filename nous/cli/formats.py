@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -9,21 +10,24 @@ import orjson
 
 from nous.transcript import Kind, known_readers
 from nous.transcript.survey import Row, Survey, survey
+from nous.transcript.view.as_json import legible
 
 _MOST_REASONS = 12
+_MOST_REFUSED = 20
 
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path, exists=True))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """List the formats that are read; or read the files at each PATH and below, and count what is in them.
 
-    Nothing is published. Of each format the table says how many files there are, what entries they hold, what was
-    passed over and why, and how fast they were read (CPU time).
+    Nothing is published; hidden files and folders are left out. Of each format the table says how many files there
+    are, what entries they hold, what was passed over and why, and how fast they were read (CPU time).
     """
     if not paths:
-        click.echo("\n".join(sorted(known_readers())))
+        known = sorted(known_readers())
+        click.echo(orjson.dumps(known) if as_json else "\n".join(known))
         return
     found = survey(paths)
     if as_json:
@@ -42,8 +46,10 @@ def _table(found: Survey) -> Iterator[str]:
         yield f"  passed over: {_counted(row.skipped) or 'nothing'}"
     files = sum(row.files for row in found.rows.values())
     yield f"{files} files read, {len(found.refused)} refused"
-    for path, reason in found.refused.items():
+    for path, reason in islice(found.refused.items(), _MOST_REFUSED):
         yield f"  {path}: {reason}"
+    if len(found.refused) > _MOST_REFUSED:
+        yield f"  and {len(found.refused) - _MOST_REFUSED} more, which --json lists"
 
 
 def _counted(counts: Counter[Kind] | Counter[str]) -> str:
@@ -57,7 +63,7 @@ def _as_json(found: Survey) -> bytes:
     return orjson.dumps(
         {
             "formats": {name: _row(row) for name, row in sorted(found.rows.items())},
-            "refused": {str(path): reason for path, reason in found.refused.items()},
+            "refused": {legible(str(path)): reason for path, reason in found.refused.items()},
         },
         option=orjson.OPT_INDENT_2,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
+from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from nous.transcript.input.lines import Cursor, Line, lines
 from nous.transcript.input.records import Record, records
@@ -70,6 +70,9 @@ class Reading(ABC):
     written down, and go on in another process with what was appended since. It never raises for what a file holds: it
     skips what it cannot read, and counts that in its notes.
     """
+
+    STANDS_HERE: ClassVar[bool] = True
+    """Whether the places of its entries are in the file that is read."""
 
     notes: Notes = field(default_factory=Notes)
 

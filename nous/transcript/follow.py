@@ -45,11 +45,14 @@ class Change(StrEnum):
 class ResumePoint:
     """Where to go on: before the byte *offset*, on *line*, *kept* entries are settled, the last of them called *last*.
 
+    The *format* was named by the caller or told from the content, and *include* is what the caller asked for.
     *size* is how long the file was. *check* tells whether what stands before the offset is still the same, and *state*
     is what the reading remembers of it. All fields are plain JSON values.
     """
 
     format: str
+    is_named: bool
+    include: Sequence[str]
     offset: int
     line: int
     kept: int
@@ -61,13 +64,16 @@ class ResumePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """What a file says beyond the first *keep* entries that were known of it. The rest of what was known is replaced.
+    """What a file says beyond the first *keep* entries that were known of it, up to the one called *last*.
+
+    The rest of what was known is replaced.
 
     `header`, `skipped` and `problems` are of the whole file, as in a `Transcript`.
     """
 
     change: Change
     keep: int
+    last: str | None
     entries: tuple[Entry, ...]
     header: Header
     skipped: Mapping[str, int]
@@ -75,7 +81,12 @@ class Growth:
     resume: ResumePoint
 
     def applied_to(self, known: Sequence[Entry]) -> tuple[Entry, ...]:
-        """All entries of the file, given those that were known when the resume point was made."""
+        """All entries of the file, given those that were known when the resume point was made.
+
+        Raises ValueError if these are not the ones that it was made of.
+        """
+        if self.keep > len(known) or (self.keep and known[self.keep - 1].id != self.last):
+            raise ValueError(f"the first {self.keep} of these {len(known)} entries are not those that were kept")
         return (*known[: self.keep], *self.entries)
 
 
@@ -90,23 +101,21 @@ def follow(
     """What the transcript *source* says beyond the point that an earlier call gave; all of it without one.
 
     Reading on gives the same entries as reading the whole at once. A file in which records do not stand on lines (an
-    array, one object, a packed file) has no such point but its beginning, so it is read whole each time. Raises as
-    `read_transcript`. The format and *include* are settled by the first call.
+    array, one object, a packed file) has no such point but its beginning, so it is read whole each time. Format and
+    *include* are those of the first call. Raises as `read_transcript`, and UnknownFormat as long as the file does not
+    hold enough to tell.
     """
     with opened(located(source, base=base)) as stream:
         size = stream.seek(0, SEEK_END)
         change = _change(since, stream, size)
-        start = _taken_up(since.format, since.state) if since and change in _GOES_ON else None
-        if since and start:
-            return _growth(stream, start, since, change, size)
-        if change in _GOES_ON:
+        if since and since.offset and change in _GOES_ON:
+            if start := _taken_up(since.format, since.state):
+                return _growth(stream, start, since, change, size)
             change = Change.FORGOTTEN
-        stream.seek(0)
-        name = format or sniffed(Tap.on(stream)).reader.format
-        fresh = _Stand(reader_named(name).begin(Notes()), Finishing(include=extras(include)))
-        point = ResumePoint(
-            format=name, offset=0, line=1, kept=0, last=None, size=0, check="", state=fresh.written_down()
-        )
+        if since:
+            # Read anew, and what the format is looked at again: at first the file may have held next to nothing.
+            format, include = (since.format if since.is_named else None), since.include  # noqa: A001  as above
+        fresh, point = _beginning(stream, format, include)
         return _growth(stream, fresh, point, change, size)
 
 
@@ -145,6 +154,25 @@ class _Stand:
         return {"reading": reading, "finishing": finishing}
 
 
+def _beginning(stream: BinaryIO, name: str | None, include: Collection[str]) -> tuple[_Stand, ResumePoint]:
+    stream.seek(0)
+    found = name or sniffed(Tap.on(stream)).reader.format
+    fresh = _Stand(reader_named(found).begin(Notes()), Finishing(include=extras(include)))
+    point = ResumePoint(
+        format=found,
+        is_named=name is not None,
+        include=tuple(sorted(include)),
+        offset=0,
+        line=1,
+        kept=0,
+        last=None,
+        size=0,
+        check="",
+        state=fresh.written_down(),
+    )
+    return fresh, point
+
+
 def _taken_up(name: str, state: Mapping[str, Any]) -> _Stand | None:
     """The stand that was written down as *state*; None if it was by a release that remembered something else."""
     kind = type(reader_named(name).begin(Notes()))
@@ -173,6 +201,7 @@ def _growth(stream: BinaryIO, stand: _Stand, point: ResumePoint, change: Change,
     return Growth(
         change=change,
         keep=point.kept,
+        last=point.last,
         entries=tuple(entries),
         header=notes.header,
         skipped=dict(notes.skipped),
@@ -188,20 +217,26 @@ def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, 
     prompt = next((entry for entry in entries if entry.turn == last_turn), None)
     if prompt is None or last_turn == begun or prompt.offset <= point.offset or not _can_go_on(stream, point):
         return same
+    if not _begins_a_line(stream, prompt.offset):
+        return same
     stand = _taken_up(point.format, point.state)
     settled = stand.read(stream, Cursor(point.line, point.offset), prompt.offset) if stand else []
     if stand is None or not settled or settled != list(entries[: len(settled)]):
         return same
-    return ResumePoint(
-        format=point.format,
+    return replace(
+        same,
         offset=prompt.offset,
         line=prompt.line,
         kept=point.kept + len(settled),
         last=settled[-1].id,
-        size=size,
         check=_check(stream, prompt.offset),
         state=stand.written_down(),
     )
+
+
+def _begins_a_line(stream: BinaryIO, offset: int) -> bool:
+    stream.seek(offset - 1)
+    return stream.read(1) == b"\n"
 
 
 def _can_go_on(stream: BinaryIO, point: ResumePoint) -> bool:
@@ -212,7 +247,7 @@ def _can_go_on(stream: BinaryIO, point: ResumePoint) -> bool:
         return False
     stream.seek(0)
     reading = reader_named(point.format).begin(Notes())
-    return isinstance(reading, LineReading) or is_one_a_line(stream)
+    return reading.STANDS_HERE and (isinstance(reading, LineReading) or is_one_a_line(stream))
 
 
 def _check(stream: BinaryIO, offset: int) -> str:

@@ -15,9 +15,16 @@ _LONGEST_ID = 255
 
 
 def transcripts_base(base: Path | str | None = None) -> Path:
-    """The directory of all transcripts, for those who write and those who read: *base*, or else what is configured."""
+    """The directory of all transcripts, for those who write and those who read: *base*, or else what is configured.
+
+    Raises BadInput if it is the home of a user whom nobody knows.
+    """
     # Not a setting of ours: agents that write transcripts share this variable, and they do not load our settings.
-    return Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS).expanduser()
+    configured = Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS)
+    try:
+        return configured.expanduser()
+    except RuntimeError as error:
+        raise BadInput(f"{configured} cannot be the directory of transcripts: {error}") from error
 
 
 def transcript_path(session: str, *, base: Path | str | None = None) -> Path:

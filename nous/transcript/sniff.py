@@ -13,7 +13,7 @@ from nous.errors import BadInput, Misconfigured
 from nous.transcript import readers
 from nous.transcript.base import Reader, Sample
 from nous.transcript.input.legible import is_text
-from nous.transcript.input.lines import LONGEST_LINE, TOO_LONG, Cursor
+from nous.transcript.input.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, Cursor
 from nous.transcript.input.records import BROKEN, records
 from nous.transcript.input.tap import Tap
 from nous.transcript.notes import Notes
@@ -40,8 +40,12 @@ def known_readers() -> Mapping[str, Reader]:
 @cache  # a package is looked through once; looking costs as much as reading a short session
 def _readers_in(folders: tuple[str, ...]) -> Mapping[str, Reader]:
     modules = (import_module(f"{readers.__name__}.{found.name}") for found in pkgutil.iter_modules(folders))
-    found = (cast("Reader", module.READER) for module in modules if hasattr(module, "READER"))
-    return {reader.format: reader for reader in found}
+    found = [cast("Reader", module.READER) for module in modules if hasattr(module, "READER")]
+    known = {reader.format: reader for reader in found}
+    if len(known) < len(found):
+        twice = [name for name, times in Counter(reader.format for reader in found).items() if times > 1]
+        raise Misconfigured(f"two modules in nous.transcript.readers read the format {', '.join(twice)}")
+    return known
 
 
 def reader_named(name: str) -> Reader:
@@ -90,7 +94,12 @@ def sample_of(tap: Tap) -> Sample:
 
 def _may_go_on(head: bytes) -> bool:
     """Whether the first line, or an object written over many lines, is not complete yet."""
-    return b"\n" not in head or head.lstrip()[:1] in (b"{", b"[")
+    return b"\n" not in head or _begins(head) in (b"{", b"[")
+
+
+def _begins(head: bytes) -> bytes:
+    """The first byte that says something."""
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n\0")[:1]
 
 
 def _sample(head: bytes) -> tuple[Sample, bool]:
@@ -102,7 +111,7 @@ def _sample(head: bytes) -> tuple[Sample, bool]:
     sample = Sample(
         text=head[:HEAD].decode(errors="replace").removeprefix("\ufeff"),
         records=tuple(record.value for record in found) if is_json else (),
-        is_json_lines=is_json and len({record.line for record in found}) > 1 and head.lstrip()[:1] == b"{",
+        is_json_lines=is_json and len({record.line for record in found}) > 1 and _begins(head) == b"{",
     )
     return sample, broken > RECORDS
 
@@ -115,6 +124,6 @@ def seen_in(sample: Sample) -> str:
         types = f", of type {', '.join(kinds[:_MOST_KEYS])}" if kinds else ""
         return f"JSON objects with the keys {', '.join(key for key, _ in keys.most_common(_MOST_KEYS))}{types}"
     if not is_text(sample.text):
-        begins = sample.text[:8].encode(errors="replace").hex(" ")
-        return f"binary data (it begins {sample.text[:8]!r}, {begins})"
-    return f"text that begins {sample.text[:40]!r}"
+        return f"binary data (it begins {sample.text[:8]!r})"
+    what = "damaged JSON" if _begins(sample.text.encode()) in (b"{", b"[") else "text"
+    return f"{what} that begins {sample.text[:40]!r}"

@@ -10,6 +10,8 @@ from nous.errors import BadInput
 from nous.transcript.model import Kind
 from nous.transcript.read import read_transcript
 
+_OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
+
 
 @dataclass(slots=True)
 class Row:
@@ -36,7 +38,7 @@ class Survey:
 
 
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
-    """Read every file at *paths*, and below those that are directories."""
+    """Read every file at *paths*, and below those that are folders, where hidden ones are left out."""
     found = Survey()
     for path in _files(paths):
         began = clock()
@@ -44,6 +46,9 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
             transcript = read_transcript(path)
         except BadInput as error:
             found.refused[path] = str(error)
+            continue
+        if not transcript.bytes:
+            found.refused[path] = "it is empty"
             continue
         row = found.rows.setdefault(transcript.format, Row())
         row.files += 1
@@ -56,8 +61,20 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Each file once. Below a folder, hidden ones and those of programs are left out."""
+    seen: set[Path] = set()
     for path in paths:
-        if path.is_dir():
-            yield from sorted(inside for inside in path.rglob("*") if inside.is_file())
-        else:
-            yield path
+        for file in _below(path) if path.is_dir() else (path,):
+            if (own := file.resolve()) not in seen:
+                seen.add(own)
+                yield file
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place in sorted(folder.iterdir()):
+        if place.name.startswith(".") or place.name in _OF_PROGRAMS:
+            continue
+        if place.is_dir() and not place.is_symlink():
+            yield from _below(place)
+        elif place.is_file():
+            yield place

@@ -34,8 +34,9 @@ ALL = [pytest.param(name, path, id=f"{name}/{path.name}") for name in FORMATS fo
 def test_a_format_has_samples_that_say_where_they_are_from(name: str) -> None:
     beside_the_tests = [path for path in samples_of(name) if SAMPLES in path.parents]
 
-    assert samples_of(name)
-    assert all((path.parent / "SOURCE.txt").read_text().strip() for path in beside_the_tests)
+    assert samples_of(name), f"put a sample of {name} into {SAMPLES / name}"
+    missing = [path.parent for path in beside_the_tests if not (path.parent / "SOURCE.txt").is_file()]
+    assert missing == [], "a folder of samples has a SOURCE.txt that says where they are from"
 
 
 @pytest.mark.parametrize(("name", "path"), ALL)

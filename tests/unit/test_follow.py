@@ -158,3 +158,33 @@ def test_what_is_included_at_first_is_included_later(live: Path) -> None:
     append(live, lines(assistant(thinking, own="m3"), first=6))
 
     assert follow(live, point).entries[-1].kind is Kind.THINKING
+
+
+def test_a_file_that_held_nothing_yet_is_looked_at_again(tmp_path: Path) -> None:
+    path = tmp_path / "live.jsonl"
+    path.touch()
+    point = follow(path).resume
+    path.write_bytes(lines(*FIRST))
+
+    growth = follow(path, point)
+
+    assert growth.resume.format == "claude_code"
+    assert growth.entries == read_transcript(path).entries
+
+
+def test_a_turn_that_begins_in_the_middle_of_a_line_is_no_place_to_go_on_from(tmp_path: Path) -> None:
+    path = tmp_path / "live.jsonl"
+    path.write_bytes(lines(*FIRST) + b'{"torn' + lines(user("again"), first=3))
+
+    growth = follow(path)
+
+    assert growth.resume.offset == 0
+    assert follow(path, growth.resume).entries == read_transcript(path).entries
+
+
+def test_growth_is_applied_to_nothing_but_what_it_grew_from(live: Path) -> None:
+    append(live, lines(*SECOND, first=3))
+    growth = follow(live, follow(live).resume)
+
+    with pytest.raises(ValueError, match="are not those that were kept"):
+        growth.applied_to(())

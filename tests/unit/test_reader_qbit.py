@@ -77,8 +77,15 @@ def test_a_request_for_approval_does_not_repeat_the_call() -> None:
 def test_a_denial_is_a_decision_with_its_reason() -> None:
     denied = event("tool_denied", request_id="r1", tool_name="Bash", args={}, reason="not now")
 
-    assert said(read(SESSION[2], denied))[1] == (Kind.DECISION, 'Rejected Bash(cmd="ls"): not now')
-    assert said(read(denied)) == [(Kind.DECISION, "Rejected Bash: not now")]
+    asked = event("tool_approval_request", request_id="r1", tool_name="Bash", args={})
+
+    assert said(read(SESSION[2], asked, denied))[1] == (Kind.DECISION, 'Rejected Bash(cmd="ls"): not now')
+
+
+def test_what_a_policy_denies_is_no_decision_of_the_user() -> None:
+    denied = event("tool_denied", request_id="r1", tool_name="Bash", args={}, reason="denied by policy")
+
+    assert said(read(SESSION[2], denied))[1] == (Kind.SYSTEM, 'Not allowed: Bash(cmd="ls") (denied by policy)')
 
 
 def test_a_failed_call_is_an_error_and_structured_results_are_shown_as_json() -> None:

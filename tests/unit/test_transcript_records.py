@@ -126,3 +126,18 @@ def test_deep_nesting_is_refused_without_a_crash(content: bytes) -> None:
     _, notes = read(content)
 
     assert notes.problems
+
+
+def test_all_records_behind_a_tear_are_recovered() -> None:
+    found, notes = read(b'{"n":0}\n{"torn":"x{"n":1}{"n":2}\n{"n":3}\n')
+
+    assert found == [{"n": 0}, {"n": 1}, {"n": 2}, {"n": 3}]
+    assert troubles(notes) == [(2, BROKEN)]
+
+
+@pytest.mark.parametrize("torn", [b"", b",", b',{"n":3', b',{"n":3,"text":"and so'])
+def test_a_document_without_its_end_says_what_is_whole(torn: bytes) -> None:
+    found, notes = read(b'{"id":"s","messages":[{"n":1},\n{"n":2}' + torn)
+
+    assert found == [{"id": "s", "messages": []}, {"n": 1}, {"n": 2}]
+    assert troubles(notes) == [(2, TORN)]

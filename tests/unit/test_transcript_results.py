@@ -37,15 +37,32 @@ def test_a_rejection_is_a_decision_and_no_error(made: Call, text: str, decision:
             'User has answered your questions: "Where?"="Here". You can now continue with the user\'s answers in mind.',
             'Answered: "Where?"="Here"',
         ),
-        (UNKNOWN_CALL, 'Your questions have been answered: "Where?"="Here"', 'Answered: "Where?"="Here"'),
         (QUESTION, "Here, please", "Answered: Here, please"),
         (PLAN, "User has approved your plan. You can now start coding.", "Approved the plan"),
         (PLAN, "Go.\n\n## Approved Plan:\n# Plan: Inline it\n\nText", "Approved the plan: Plan: Inline it"),
-        (UNKNOWN_CALL, "User has approved exiting plan mode.", "Approved the plan"),
     ],
 )
 def test_an_answer_and_an_approval_are_decisions(made: Call, text: str, decision: str) -> None:
     assert outcome(text, of=made, is_error=False) == (Kind.DECISION, decision)
+
+
+@pytest.mark.parametrize(
+    ("text", "decision"),
+    [
+        ('Your questions have been answered: "Where?"="Here"', 'Answered: "Where?"="Here"'),
+        ("User has approved exiting plan mode.", "Approved the plan"),
+    ],
+)
+def test_what_reads_like_a_decision_is_one_only_if_the_program_says_so(text: str, decision: str) -> None:
+    assert outcome(text, of=UNKNOWN_CALL, is_error=False, is_decided=True) == (Kind.DECISION, decision)
+    assert outcome(text, of=UNKNOWN_CALL, is_error=False) == (Kind.TOOL_RESULT, text)
+    assert outcome(text, of=Call("Bash", "Bash"), is_error=False) == (Kind.TOOL_RESULT, text)
+
+
+def test_who_declines_to_answer_has_decided_and_a_plan_that_nobody_approved_is_none() -> None:
+    assert outcome("User declined to answer questions", of=QUESTION, is_error=True).kind is Kind.DECISION
+    assert outcome("Plan rejected: too long", of=PLAN, is_error=False).text.startswith("Rejected the plan")
+    assert outcome("Still planning", of=PLAN, is_error=False).kind is Kind.TOOL_RESULT
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_format_is_told_from_the_content(content: bytes, expected: str) -> Non
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 50, "binary data"),
         (b'{"type":"of_next_year","body":{}}\n', "type, body, of type of_next_year"),
         (b'{"name":"a package","version":"1.0.0","scripts":{"test":"x"}}', "name, version, scripts"),
-        (b"{ this is no JSON", "text that begins"),
+        (b"{ this is no JSON", "damaged JSON that begins"),
     ],
 )
 def test_an_unknown_format_is_refused_with_what_was_seen(content: bytes, seen: str) -> None:

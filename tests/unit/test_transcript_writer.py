@@ -15,6 +15,13 @@ from nous.transcript.events.talk import UserMessage
 NOW = datetime(2026, 1, 1, 12, 30, 15, 40, tzinfo=UTC)
 
 
+class Unspeakable(dict[str, Any]):
+    """What fails in whoever looks at it."""
+
+    def get(self, *_: object) -> Any:
+        raise RuntimeError("nobody looks at this")
+
+
 @pytest.fixture
 def writer(tmp_path: Path) -> TranscriptWriter:
     return TranscriptWriter("s1", base=tmp_path, clock=lambda: NOW)
@@ -112,11 +119,11 @@ def test_a_sub_agent_that_leads_elsewhere_is_counted_and_disturbs_nothing(
 
 @pytest.mark.parametrize(
     "event",
-    [{}, {"type": None}, {"content": "x"}, {"type": "warning", "message": {("a", 1): 1}}],
-    ids=["empty", "no name", "no type", "no JSON"],
+    [{}, {"type": None}, {"content": "x"}, {"type": "warning", "message": {("a", 1): 1}}, None, "text", Unspeakable()],
+    ids=["empty", "no name", "no type", "no JSON", "nothing", "text", "unspeakable"],
 )
 def test_what_cannot_be_written_is_counted_and_said_but_not_raised(
-    event: dict[str, Any], writer: TranscriptWriter, caplog: pytest.LogCaptureFixture
+    event: Any, writer: TranscriptWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert not writer.append(event)
 
@@ -186,3 +193,28 @@ def test_with_durable_an_event_is_written_all_the_same(tmp_path: Path) -> None:
         writer = TranscriptWriter(layout, base=tmp_path, layout=layout, durable=True)
         assert writer.append(told("started"))
         assert types(writer.path) == ["started"]
+
+
+def test_what_no_reader_would_take_is_a_failure_and_not_a_line(tmp_path: Path) -> None:
+    strict = TranscriptWriter("s1", base=tmp_path, strict=True)
+
+    with pytest.raises(BadInput, match="no reader takes more"):
+        strict.append({"type": "user_message", "content": "x" * (33 << 20)})
+    assert not strict.path.exists()
+
+
+def test_a_layout_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no layout 'Array'"):
+        TranscriptWriter("s1", base=tmp_path, layout="Array")  # type: ignore[arg-type]
+
+
+def test_a_link_stays_a_link_in_either_layout(tmp_path: Path) -> None:
+    for layout in ("lines", "array"):
+        writer = TranscriptWriter(layout, base=tmp_path, layout=layout)
+        writer.path.parent.mkdir()
+        writer.path.symlink_to(tmp_path / f"{layout}.json")
+        assert writer.append(told("started"))
+        assert writer.append(told("user_message"))
+
+        assert writer.path.is_symlink()
+        assert types(tmp_path / f"{layout}.json") == ["started", "user_message"]

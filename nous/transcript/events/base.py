@@ -46,6 +46,7 @@ class Source:
     workflow_name: str | None = None
     step_name: str | None = None
     step_index: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 MAIN = Source()

@@ -104,12 +104,15 @@ _OMITTED_OF_SOURCE = frozenset({"step_name", "step_index"})
 def _source_of(value: object) -> Source | None:
     told = as_object(value)
     names = _SOURCES.get(cast("str", told.get("type"))) if isinstance(told.get("type"), str) else None
-    if names is None or set(told) - {"type", *names} or set(names) - set(told) - _OMITTED_OF_SOURCE:
+    if names is None or set(names) - set(told) - _OMITTED_OF_SOURCE:
         return None
-    return Source(**told) if told["type"] != "main" else MAIN
+    extra = {name: field for name, field in told.items() if name not in {"type", *names}}
+    if told["type"] == "main" and not extra:
+        return MAIN
+    return Source(type=told["type"], extra=extra, **{name: told[name] for name in names if name in told})
 
 
 def _source_as_object(source: Source) -> dict[str, Any]:
     said = {name: getattr(source, name) for name in _SOURCES.get(source.type, ())}
     kept = {name: value for name, value in said.items() if value is not None or name not in _OMITTED_OF_SOURCE}
-    return {"type": source.type, **kept}
+    return {"type": source.type, **kept, **source.extra}

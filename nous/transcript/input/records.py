@@ -4,6 +4,7 @@ One a line, as elements of an array (compact or pretty), one object over many li
 all of these damaged: torn, glued, with NULs or bad UTF-8. What cannot be read is counted with its line.
 """
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -20,6 +21,8 @@ BAD_UTF8 = "invalid UTF-8"
 _CHUNK = 1 << 20
 _BLANK = b" \t\r\n\0"
 _OPENING = (b"{", b"[")
+_MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
+"""Where the messages begin in a document that holds a session."""
 
 
 class Record(NamedTuple):
@@ -122,15 +125,50 @@ def _spread(first: Line, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Gene
     start = data.find(b"[") + 1 if data.lstrip(_BLANK).startswith(b"[") else 0
     while True:
         found = scan(data, start)
+        line = cursor.line
+        counted = 0
         for begin, end in found.spans:
-            line, offset = cursor.line + data.count(b"\n", 0, begin), cursor.offset + begin
-            yield from _parsed(data[begin:end], line, offset, notes)
+            line, counted = line + data.count(b"\n", counted, begin), begin
+            yield from _parsed(data[begin:end], line, cursor.offset + begin, notes)
         cursor.pass_over(data[: found.rest])
         data, start = data[found.rest :], 0
         more = _more(stream, data) if found.end is End.OUT_OF_DATA else b""
+        if not more and found.end is not End.CLOSED and (used := (yield from _inside_torn(data, cursor, notes))):
+            is_long = len(data) > LONGEST_LINE
+            cursor.pass_over(data[:used])
+            data = data[used:]
+            if is_long:
+                continue  # what follows are more messages, as in an array
+            if found.end is End.OUT_OF_DATA:
+                notes.trouble(TORN, cursor.line)
+                cursor.pass_over(data)
+                return iter(())
         if not more:
             return _after(data, found.end, stream, notes, cursor)
         data += more
+
+
+def _inside_torn(data: bytes, cursor: Cursor, notes: Notes) -> Generator[Record, None, int]:
+    """What a document that has no end, or none so far, says: itself without its messages, then each whole message.
+
+    Returns where the last of these ends; 0 if *data* does not begin with such a document.
+    """
+    opening = _MESSAGES.search(data)
+    begin = len(data) - len(data.lstrip(_BLANK + b"],"))
+    if not opening or data[begin : begin + 1] != b"{":
+        return 0
+    try:
+        head = parse(data[begin : opening.end()] + b"]}")
+    except ValueError:
+        return 0  # these are not messages of the document itself
+    line = cursor.line
+    yield Record(head, line + data.count(b"\n", 0, begin), cursor.offset + begin)
+    used = counted = opening.end()
+    line += data.count(b"\n", 0, counted)
+    for start, used in scan(data, opening.end()).spans:
+        line, counted = line + data.count(b"\n", counted, start), start
+        yield from _parsed(data[start:used], line, cursor.offset + start, notes)
+    return used
 
 
 def _more(stream: BinaryIO, data: bytes) -> bytes:
@@ -184,15 +222,23 @@ def _salvaged(line: Line, notes: Notes) -> Iterator[Record]:
 
 
 def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
-    """The whole object at the end of *data*, if there is one behind the damage, which is reported either way."""
+    """The whole objects at the end of *data*, if there are some behind the damage, which is reported either way."""
     notes.trouble(_damage(data, line), line.number)
     for begin in beginnings(data):
-        try:
-            value = orjson.loads(data[begin:])
-        except orjson.JSONDecodeError:
+        spans = scan(data, begin).spans
+        if not spans or spans[0][0] != begin or not _is_json(data[slice(*spans[0])]):
             continue
-        yield from _objects(value, line.number, line.offset + begin, notes)
+        for start, end in spans:
+            yield from _parsed(data[start:end], line.number, line.offset + start, Notes())
         return
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def _damage(data: bytes, line: Line) -> str:

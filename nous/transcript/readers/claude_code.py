@@ -23,6 +23,7 @@ _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode
 _HEAD = 700
 _PROGRESS = b'"type":"progress"'
 _MESSAGE = b'"message":'
+_GLUE = b'}{"'
 _SNAPSHOT = b'{"type":"file-history-snapshot"'
 _NOT_FROM_A_PERSON = frozenset({"task-notification", "coordinator", "teammate", "hook", "agent", "channel"})
 _MESSAGES = frozenset({"user", "assistant"})
@@ -77,24 +78,29 @@ class _Session(BlockReading):
             self.notes.skip("repeated record")
             return ()
         self.seen.add(uuid)
-        if self.about.is_sub_agents is None and kind in _MESSAGES:
+        if kind in _MESSAGES and (self.about.is_sub_agents is None or self._is_told_apart(value)):
             self.about.introduce(value, self.notes)
         place = Place(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
         if kind in _MESSAGES and (value.get("isSidechain") is True) is not self.about.is_sub_agents:
             return self._sidechain(value, place)
         return self._of(kind, value, place)
 
+    def _is_told_apart(self, value: JsonObject) -> bool:
+        """Whether this is of the session itself, in a file that began with what a sub-agent said."""
+        return self.about.is_sub_agents is True and value.get("isSidechain") is not True
+
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
         """Two records of three are noise, told by their beginning; a message that speaks of such a record is none."""
-        if line.startswith(_SNAPSHOT):
-            return "file-history-snapshot"
         found = line.find(_PROGRESS, 0, _HEAD)
-        return "progress" if found >= 0 and line.find(_MESSAGE, 0, found) < 0 else None
+        is_progress = found >= 0 and line.find(_MESSAGE, 0, found) < 0
+        if not (is_progress or line.startswith(_SNAPSHOT)) or _GLUE in line:
+            return None
+        return "progress" if is_progress else "file-history-snapshot"
 
     def conclude(self) -> Iterable[Draft]:
         self.about.conclude(self.notes)
-        return ()
+        return self.queue.left()
 
     def _of(self, kind: str, value: JsonObject, place: Place) -> Iterable[Draft]:
         match kind:
@@ -122,7 +128,9 @@ class _Session(BlockReading):
             return (place.draft(Kind.SUMMARY, text_of(content)),)
         is_meta = value.get("isMeta") is True or _is_from_a_program(value)
         is_rejected = value.get("toolDenialKind") == "user-rejected"
-        drafts = self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected)
+        used = as_object(value.get("toolUseResult"))
+        is_decided = "answers" in used or "plan" in used
+        drafts = self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided)
         return self._new(drafts) if any(draft.kind is Kind.USER for draft in drafts) else drafts
 
     def _assistant(self, value: JsonObject, place: Place) -> Iterable[Draft]:

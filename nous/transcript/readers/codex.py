@@ -95,6 +95,7 @@ class _Session(ItemReading):
             self.notes.skip(f"record: {value['record_type']}")
             return ()
         if "type" not in value and "role" not in value and self.about.introduce(value, self.notes):
+            self.notes.skip("session_meta")
             return ()
         self.notes.learn(model=as_text(value.get("model")))
         return self.of_response(value, place)
@@ -121,8 +122,8 @@ class _Session(ItemReading):
             case "inter_agent_communication":
                 return self.between_agents(payload, EVENT, place)
             case "session_meta":
-                if not self.about.introduce(payload, self.notes):
-                    self.notes.skip("repeated session_meta")
+                is_first = self.about.introduce(payload, self.notes)
+                self.notes.skip("session_meta" if is_first else "repeated session_meta")
             case "turn_context":
                 self.about.settings(payload, self.notes)
                 self.notes.skip(kind)

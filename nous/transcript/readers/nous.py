@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from nous.transcript.base import Draft, Reading, RecordReading, Sample
 from nous.transcript.input.records import Record
@@ -34,6 +34,8 @@ READER = OurOwn()
 @dataclass(slots=True)
 class _Entries(RecordReading):
     """Entries that are finished already. What they were cut to when they were written, they stay."""
+
+    STANDS_HERE: ClassVar[bool] = False
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value

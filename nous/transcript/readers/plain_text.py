@@ -30,6 +30,9 @@ _LABEL = re.compile(
     rf"(?P<before>#{{1,6}} +(?:\*\*)?|\*\*|\[)?(?P<name>{_NAMES})(?P<after>:\*\*|\*\*:|\]:?|\*\*|:|(?=\s*$))",
     re.IGNORECASE,
 )
+_JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
+"""What is not read as JSON but begins like it is damaged JSON, and no text that anybody wrote."""
+
 _EMPTY = frozenset({"", "None", "null"})
 
 
@@ -39,7 +42,7 @@ class PlainText:
     format = "plain_text"
 
     def sniff(self, sample: Sample) -> float:
-        if sample.records or not is_text(sample.text) or sample.text.startswith("{"):
+        if sample.records or not is_text(sample.text) or _JSON.match(sample.text):
             return 0.0
         labels = [label for line in sample.text.splitlines() if (label := _label(line))]
         return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3

@@ -3,8 +3,9 @@
 An event is tagged by its `type`; its fields stand beside the tag.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.base import Draft, Place, Reading, Sample
@@ -12,13 +13,14 @@ from nous.transcript.input.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.notes import Notes
 from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.fields import as_object, as_shown, as_text
+from nous.transcript.reading.fields import as_count, as_object, as_shown, as_text
 from nous.transcript.reading.results import call, rejection
 from nous.transcript.reading.timestamps import parse_time
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 _STAMP = "_timestamp"
+_USER = re.compile(r"\buser\b", re.IGNORECASE)
 
 
 _SAID = {
@@ -64,6 +66,9 @@ class _Session(AgentReading):
     """The events of a session, one after another. What a sub-agent does with tools may have a file of its own."""
 
     is_sub_agents: bool | None = None
+    asked: set[str] = field(default_factory=set[str])
+    input_tokens: int = 0
+    output_tokens: int = 0
 
     def entries(self, record: Record) -> Iterable[Draft]:
         event = record.value
@@ -85,7 +90,7 @@ class _Session(AgentReading):
             case "completed":
                 return self._completed(event, place)
             case "ask_human_response":
-                return (self._answered(event, place),)
+                return self._answered(event, place)
             case _ if kind in _SAID:
                 return self._told(kind, event, place)
             case _:
@@ -102,6 +107,8 @@ class _Session(AgentReading):
     def _requested(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
         """A call is asked for once, though its approval repeats it; some are told by their approval alone."""
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
+        if kind == "tool_approval_request":
+            self.asked.add(request)
         if "approv" in kind and (request in self.calls or not tool):
             self.notes.skip(kind)
             return ()
@@ -126,12 +133,18 @@ class _Session(AgentReading):
             yield draft
 
     def _denied(self, event: Mapping[str, Any], place: Place) -> Draft:
+        """The user's no, if the user was asked; otherwise it was a policy that said no."""
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
         made = self.calls.get(request) or call(tool, as_object(event.get("args")))
-        text = rejection(as_text(event.get("reason")), made)
-        return place.draft(Kind.DECISION, text, tool=tool or None, call_id=request or None)
+        reason = as_text(event.get("reason"))
+        is_the_users = request in self.asked or _USER.search(reason) is not None
+        told = rejection(reason, made) if is_the_users else f"Not allowed: {made.summary} ({reason})"
+        kind = Kind.DECISION if is_the_users else Kind.SYSTEM
+        return place.draft(kind, told, tool=tool or None, call_id=request or None)
 
     def _completed(self, event: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+        self.input_tokens += as_count(event.get("input_tokens"))
+        self.output_tokens += as_count(event.get("output_tokens"))
         if reasoning := as_text(event.get("reasoning")).strip():
             yield place.draft(Kind.THINKING, reasoning, 1)
         if response := as_text(event.get("response")).strip():
@@ -139,10 +152,17 @@ class _Session(AgentReading):
         else:
             self.notes.skip("empty completed")
 
-    def _answered(self, event: Mapping[str, Any], place: Place) -> Draft:
+    def _answered(self, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+        if words := as_text(event.get("response")).strip():
+            return (place.draft(Kind.USER, words),)
         if event.get("skipped") is True:
-            return place.draft(Kind.DECISION, "Declined to answer")
-        return place.draft(Kind.USER, as_text(event.get("response")))
+            return (place.draft(Kind.DECISION, "Declined to answer"),)
+        self.notes.skip("empty answer")
+        return ()
+
+    def conclude(self) -> Iterable[Draft]:
+        self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
+        return ()
 
 
 class _Fields(dict[str, Any]):

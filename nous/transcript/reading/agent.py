@@ -53,11 +53,12 @@ class AgentReading(RecordReading):
         *,
         is_error: bool = False,
         is_rejected: bool = False,
+        is_decided: bool = False,
         tool: str = "",
     ) -> Draft:
         """What came of the call *call_id*: output, an error, or the user's decision."""
-        made = self.calls.pop(call_id, UNKNOWN_CALL)
-        came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected)
+        made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
+        came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
         draft = place.draft(came.kind, came.text, part)
         draft.tool = made.tool or tool or None
         draft.call_id = call_id or None

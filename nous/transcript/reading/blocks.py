@@ -17,17 +17,25 @@ class BlockReading(AgentReading):
     """Turns the content of one message after another into entries."""
 
     def of_user(
-        self, content: object, place: Place, *, is_meta: bool = False, is_rejected: bool = False
+        self,
+        content: object,
+        place: Place,
+        *,
+        is_meta: bool = False,
+        is_rejected: bool = False,
+        is_decided: bool = False,
     ) -> list[Draft]:
         """The results of tools, each for itself, then what the user said. Text of a *meta* message is nobody's."""
         drafts: list[Draft] = []
         said: list[str] = []
+        if not content:
+            self.notes.skip("empty message")
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
                     said.append(as_text(block.get("text")))
                 case "tool_result":
-                    drafts.append(self._result(block, place, part, is_rejected=is_rejected))
+                    drafts.append(self._result(block, place, part, is_rejected=is_rejected, is_decided=is_decided))
                 case kind:
                     self.notes.skip(f"{kind} block")
         if is_meta:
@@ -39,14 +47,20 @@ class BlockReading(AgentReading):
     def of_assistant(self, content: object, place: Place, *, message: str) -> list[Draft]:
         """What the model said, under the id of its *message*, and what it called, under that of its *place*."""
         drafts: list[Draft] = []
+        if not content:
+            self.notes.skip("empty message")
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
                     if text := as_text(block.get("text")).strip():
                         drafts.append(Draft(Kind.ASSISTANT, text, message, place.time, place.line, place.offset))
+                    else:
+                        self.notes.skip("empty text")
                 case "thinking":
                     if text := as_text(block.get("thinking")).strip():
                         drafts.append(place.draft(Kind.THINKING, text, part))
+                    else:
+                        self.notes.skip("empty thinking")
                 case "tool_use" | "server_tool_use":
                     tool, given = as_text(block.get("name")), as_object(block.get("input"))
                     drafts.append(self.call(tool, given, as_text(block.get("id")), place, part))
@@ -54,7 +68,7 @@ class BlockReading(AgentReading):
                     self.notes.skip(f"{kind} block")
         return drafts
 
-    def _result(self, block: Block, place: Place, part: int, *, is_rejected: bool) -> Draft:
+    def _result(self, block: Block, place: Place, part: int, *, is_rejected: bool, is_decided: bool) -> Draft:
         content = block.get("content")
         if not isinstance(content, str):
             for inner in blocks_in(content):
@@ -67,6 +81,7 @@ class BlockReading(AgentReading):
             part,
             is_error=block.get("is_error") is True,
             is_rejected=is_rejected,
+            is_decided=is_decided,
         )
 
 
@@ -82,6 +97,8 @@ def blocks_in(content: object) -> Sequence[Block]:
     """*content* as blocks: a string is one of text."""
     if isinstance(content, str):
         return ({"type": "text", "text": content},)
+    if isinstance(content, dict):
+        return (as_object(content),)
     blocks = as_list(content)
     for block in blocks:
         if not isinstance(block, dict):

@@ -15,6 +15,7 @@ from nous.transcript.reading.timestamps import parse_time
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+_OTHER_ROLES = {"human": "user", "ai": "assistant", "bot": "assistant"}
 _ENOUGH = 0.5
 
 
@@ -33,12 +34,17 @@ def look(sample: Sample) -> Look:
         is_chat=bool(chat) and len(chat) >= _ENOUGH * max(len(found), len(sample.records)),
         is_anthropic=any(_has_block(message) for message in chat)
         or any("system" in record and "messages" in record for record in sample.records),
-        is_openai=any("tool_calls" in message or message["role"] in {"tool", "developer"} for message in chat),
+        is_openai=any("tool_calls" in message or role_of(message) in {"tool", "developer"} for message in chat),
     )
 
 
 def is_message(value: Mapping[str, Any]) -> bool:
-    return str(value.get("role")) in ROLES and ("content" in value or "tool_calls" in value)
+    return role_of(value) in ROLES and ("content" in value or "tool_calls" in value)
+
+
+def role_of(value: Mapping[str, Any]) -> str:
+    role = str(value.get("role")).lower()
+    return _OTHER_ROLES.get(role, role)
 
 
 @dataclass(slots=True)
@@ -58,7 +64,7 @@ class ChatReading(BlockReading):
         for inside in _in_record(value):
             place = self._place(record, parse_time(inside.get("timestamp", inside.get("created_at"))))
             if is_message(inside):
-                yield from self.message(str(inside["role"]), inside, place)
+                yield from self.message(role_of(inside), inside, place)
             else:
                 self.notes.skip("not a message")
 

@@ -19,7 +19,8 @@ _INTERRUPTED = "[Request interrupted by user"
 _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
-_APPROVED = "User has approved"
+_APPROVED = ("User has approved", "User approved", "Plan approved")
+_DECLINED = ("User declined", "The user declined", "User dismissed")
 _NOT_APPROVED = ("Plan rejected", "Plan not approved", "User rejected", "User has rejected")
 _PLAN = re.compile(r"^## Approved Plan[^\n]*\n+(?:#+ *)?(?P<title>[^\n]+)", re.MULTILINE)
 _FAILED = ("<tool_use_error>",)
@@ -48,24 +49,31 @@ def call(tool: str, tool_input: Mapping[str, Any]) -> Call:
     return Call(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
 
 
-def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False) -> Outcome:
-    """Judge the *text* that came back. A rejection is the user's decision, whatever the program calls it."""
+def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False, is_decided: bool = False) -> Outcome:
+    """Judge the *text* that came back. A rejection is the user's decision, whatever the program calls it.
+
+    What a tool puts out may read like an answer or an approval, but only a question or a plan has one; unless the
+    program says elsewhere that something was *decided*.
+    """
     text = without_insertions(without_colour(text))
     if is_rejected or (is_error and text.startswith(_REJECTED)):
         return Outcome(Kind.DECISION, rejection(text, of))
     if is_error and text.startswith(_INTERRUPTED):
         return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
+    if of.tool in QUESTION_TOOLS or is_decided:
+        if text.startswith(_DECLINED):
+            return Outcome(Kind.DECISION, text)
+        if not is_error and (of.tool in QUESTION_TOOLS or _ANSWERED.match(text)) and text:
+            return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
+    if of.tool in PLAN_TOOLS or is_decided:
+        if text.startswith(_NOT_APPROVED):
+            return Outcome(Kind.DECISION, rejection(text, of))
+        plan = _PLAN.search(text)
+        if not is_error and (plan or text.startswith(_APPROVED)):
+            title = f": {plan['title'].strip()}" if plan else ""
+            return Outcome(Kind.DECISION, f"Approved the plan{title}")
     if is_error or text.startswith(_FAILED) or (text.startswith("Exit code") and _EXIT_CODE.match(text)):
         return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
-    # What other tools put out may say the same, but then nobody has decided anything.
-    is_unpaired = not of.tool
-    if of.tool in QUESTION_TOOLS or (is_unpaired and _ANSWERED.match(text)):
-        return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
-    if of.tool in PLAN_TOOLS and text.startswith(_NOT_APPROVED):
-        return Outcome(Kind.DECISION, rejection(text, of))
-    if of.tool in PLAN_TOOLS or (is_unpaired and text.startswith(_APPROVED)):
-        plan = _PLAN.search(text)
-        return Outcome(Kind.DECISION, f"Approved the plan: {plan['title'].strip()}" if plan else "Approved the plan")
     return Outcome(Kind.TOOL_RESULT, text)
 
 

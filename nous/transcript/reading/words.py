@@ -18,9 +18,9 @@ _INTERRUPTED = "[Request interrupted by user"
 _CONTINUED = "This session is being continued from a previous conversation"
 _OPENING = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>")
 _MOST_TAGS = 32
-_COMMAND = re.compile(r"<command-name>\s*(?P<name>.*?)\s*</command-name>", re.DOTALL)
-_ARGUMENTS = re.compile(r"<command-args>\s*(?P<arguments>.*?)\s*</command-args>", re.DOTALL)
-_SHELL = re.compile(r"<bash-input>\s*(?P<command>.*?)\s*(?:</bash-input>|$)", re.DOTALL)
+_COMMAND = re.compile(r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>\s*(?P<arguments>.*)</command-args>(?P<after>.*)", re.DOTALL)
+_SHELL = re.compile(r"<bash-input>(?P<command>.*?)(?:</bash-input>\s*)?$", re.DOTALL)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
@@ -37,7 +37,7 @@ def said_by_user(text: str) -> Said:
     A slash command with arguments and a `!` command are the user's words; a bare slash command and an interruption are
     acts of the user, of kind `SYSTEM`; the summary that begins a compacted session is one.
     """
-    given, text = text, without_insertions(text)
+    given, text = text, without_insertions(without_colour(text))
     if not text:
         return Said(None, "inserted context" if given.strip() else "empty message")
     if text.startswith(_NOT_THE_USERS):
@@ -49,7 +49,7 @@ def said_by_user(text: str) -> Said:
     if text.startswith(("<command-name>", "<command-message>")):
         return _command(text)
     if text.startswith("<bash-input>") and (shell := _SHELL.match(text)):
-        return Said(Kind.USER, f"! {shell['command']}")
+        return Said(Kind.USER, f"! {shell['command'].strip()}")
     return Said(Kind.USER, text)
 
 
@@ -82,10 +82,12 @@ def without_colour(text: str) -> str:
 
 
 def _command(text: str) -> Said:
+    """A slash command with its arguments, and what was typed after it."""
     name = _COMMAND.search(text)
-    arguments = _ARGUMENTS.search(text)
     if name is None:
         return Said(None, "not the user's words")
-    if arguments and arguments["arguments"]:
-        return Said(Kind.USER, f"{name['name']} {arguments['arguments']}")
+    given = _ARGUMENTS.search(text)
+    words = [part for part in (given["arguments"].strip(), given["after"].strip()) if part] if given else []
+    if words:
+        return Said(Kind.USER, f"{name['name']} {' '.join(words)}")
     return Said(Kind.SYSTEM, name["name"])

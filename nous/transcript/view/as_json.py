@@ -24,12 +24,17 @@ def transcript_as_json(transcript: Transcript) -> bytes:
 
 
 def _lines(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
-    origin = Origin(transcript.format, transcript.source, transcript.digest, transcript.bytes)
+    origin = Origin(transcript.format, legible(transcript.source), transcript.digest, transcript.bytes)
     header = {field.name: getattr(transcript.header, field.name) for field in fields(transcript.header)}
     yield {MARK: VERSION, "header": {"read_from": origin, **_said(header)}}
     for entry in transcript:
         yield _said(entry._asdict())
     yield {"skipped": dict(transcript.skipped), "problems": transcript.problems}
+
+
+def legible(name: str) -> str:
+    """The *name* of a file as text, whatever bytes it is made of."""
+    return name.encode(errors="replace").decode()
 
 
 def _said(fields: Mapping[str, Any]) -> Mapping[str, Any]:

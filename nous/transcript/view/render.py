@@ -6,6 +6,7 @@ from itertools import groupby
 from textwrap import indent
 
 from nous.transcript.model import Entry, Header, Kind, Transcript, Turn
+from nous.transcript.reading.words import without_colour
 
 Paint = Callable[[str, str], str]
 """Colours a text in the manner of a role: a kind of entry, `heading`, or `faint`."""
@@ -38,13 +39,16 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
     header = transcript.header
     yield paint(header.title or header.session_id or transcript.source or "session", "heading")
     prompts = len([turn for turn in transcript.turns if turn.number])
-    facts = [
+    facts: list[str | None] = [
         _format(transcript),
         _span(transcript),
         _counted(prompts, "turn", "turns"),
         _counted(len(transcript.entries), "entry", "entries"),
     ]
-    facts += [fact for fact in (_tokens(header), header.agent, header.model, header.cwd, header.git_branch) if fact]
+    named = header.session_id if header.title else None
+    facts += [
+        fact for fact in (named, _tokens(header), header.agent, header.model, header.cwd, header.git_branch) if fact
+    ]
     yield paint(" · ".join(filter(None, facts)), "faint")
 
 
@@ -98,9 +102,9 @@ def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
 def _said(entry: Entry, paint: Paint) -> Iterator[str]:
     match entry.kind:
         case Kind.USER:
-            yield paint(indent(entry.text, "> ", lambda _: True), entry.kind)
+            yield paint(indent(without_colour(entry.text), "> ", lambda _: True), entry.kind)
         case Kind.ASSISTANT | Kind.THINKING:
-            yield paint(indent(entry.text, _INDENT), entry.kind)
+            yield paint(indent(without_colour(entry.text), _INDENT), entry.kind)
         case Kind.DECISION:
             yield paint(indent(f"{_MARKS[Kind.DECISION]} {entry.text}", _INDENT), entry.kind)
         case kind:

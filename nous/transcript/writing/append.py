@@ -39,6 +39,7 @@ def locked(path: Path) -> Generator[int]:
                 yield file
                 return
         finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing would not do: a forked child may have it open as well
             os.close(file)
 
 

@@ -18,6 +18,7 @@ def append_element(path: Path, element: dict[str, Any], *, durable: bool = False
     What cannot be read whole is not written anew, since that would lose the rest: then a line is added behind it.
     Raises OSError.
     """
+    path = path.resolve()  # a link stays one: what it names is written anew
     with locked(path) as file:
         notes = Notes()
         with os.fdopen(os.dup(file), "rb") as stream:

@@ -21,4 +21,4 @@ def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
     known are kept.
     """
     name = event.type if isinstance(event, TranscriptEvent) else event if isinstance(event, str) else event.get("type")
-    return name not in _STREAMED | OF_SUB_AGENTS
+    return not isinstance(name, str) or name not in _STREAMED | OF_SUB_AGENTS

@@ -91,7 +91,7 @@ class _TextForm:
                 own = f"{'request_id' if self.is_old else 'id'}={event.request_id}"
                 return f"TOOL_REQUEST (tool={event.tool_name}, {own}):\n{_pretty(event.args)}"
             case tool_use.ToolResult():
-                shown = event.result if isinstance(event.result, str) else _pretty(event.result)
+                shown = _shown(event.result)
                 own = f", id={event.request_id}" if self.paired else ""
                 about = f"tool={event.tool_name}{own}, success={'true' if event.success else 'false'}"
                 return f"TOOL_RESULT ({about}):\n{cut(shown, self.result_limit)}"
@@ -129,10 +129,14 @@ def _of_task(event: TranscriptEvent) -> str:
         case by.SubtaskUserInput():
             said = f"**[User Input]** {event.input}"
         case by.EnricherResult():
-            said = f"**[Enricher]** {event.context_added}"
+            said = f"**[Enricher]** {_shown(event.context_added)}"
         case _:
             return ""
     return f"\n{said}\n"
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else _pretty(value)
 
 
 def _pretty(value: object) -> str:
@@ -140,4 +144,8 @@ def _pretty(value: object) -> str:
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
+        pass
+    try:
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "(nested too deeply to be shown)"

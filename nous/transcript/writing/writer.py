@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import orjson
 
@@ -13,6 +13,7 @@ from nous.errors import BadInput, NousError, Unavailable
 from nous.transcript.events import EventCodec, TranscriptEvent
 from nous.transcript.events.wire import STAMP
 from nous.transcript.input.json_values import parse
+from nous.transcript.input.lines import LONGEST_LINE
 from nous.transcript.paths import sub_agent_transcript_path, transcript_path
 from nous.transcript.writing.append import append_line
 from nous.transcript.writing.array import append_element
@@ -52,8 +53,11 @@ class TranscriptWriter:
         """Write the transcript of *session* below *base*, as `transcript_path` has it. Nothing is written yet.
 
         The layout "array" writes one pretty array anew at each event, which is slow and meant for the eye. With
-        *durable* each event is on the disk when `append` returns. Raises BadInput for an id that is no plain name.
+        *durable* each event is on the disk when `append` returns. Raises BadInput for an id that is no plain name, and
+        for a layout that there is not.
         """
+        if layout not in get_args(Layout):
+            raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
         self.path = transcript_path(session, base=base)
         self.failures = 0
         self._session = session
@@ -73,8 +77,8 @@ class TranscriptWriter:
             return self._append(event)
         except OSError as error:
             return self._failed(Unavailable(f"{self.path} could not be written: {error.strerror or error}"), error)
-        except (BadInput, TypeError, ValueError, RecursionError) as error:
-            return self._failed(BadInput(f"an event of session {self._session} was not written: {error}"), error)
+        except Exception as error:  # noqa: BLE001  whatever an event is made of, the agent's turn goes on
+            return self._failed(BadInput(f"an event of session {self._session} was not written: {error!r}"), error)
 
     def _append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
         told = self._told(event)
@@ -85,6 +89,8 @@ class TranscriptWriter:
         else:
             return False
         line = _line({STAMP: _stamp(self._clock()), **self._codec.encode(told)})
+        if len(line) > LONGEST_LINE:
+            raise BadInput(f"it takes {len(line)} bytes, and no reader takes more than {LONGEST_LINE} on a line")
         if self._layout == "array":
             append_element(path, parse(line), durable=self._durable)
         else:
@@ -94,7 +100,7 @@ class TranscriptWriter:
     def _told(self, event: TranscriptEvent | Mapping[str, Any]) -> TranscriptEvent:
         if isinstance(event, TranscriptEvent):
             return event
-        if not isinstance(event.get("type"), str):
+        if not isinstance(event, Mapping) or not isinstance(event.get("type"), str):  # pyright: ignore[reportUnnecessaryIsInstance] agents are not checked
             raise BadInput("it has no type")
         return self._codec.decode(event)
 

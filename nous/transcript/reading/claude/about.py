@@ -1,7 +1,7 @@
 """What a file says of its session as a whole, gathered from all over it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nous.transcript.notes import Notes
@@ -23,6 +23,8 @@ class About:
     def introduce(self, record: Mapping[str, Any], notes: Notes) -> None:
         """Learn who is speaking where, from the first message. A file belongs to whom that belongs."""
         self.is_sub_agents = record.get("isSidechain") is True
+        if not self.is_sub_agents and notes.header.parent_session_id:
+            notes.header = replace(notes.header, session_id=None, parent_session_id=None)
         session, agent = as_text(record.get("sessionId")), as_text(record.get("agentId"))
         is_named_apart = self.is_sub_agents and agent
         notes.learn(

@@ -113,6 +113,8 @@ def _from_object(value: Mapping[str, Any]) -> Output:
     inside = next((value[key] for key in ("output", "content", "text") if key in value), value or None)
     code = as_count(as_object(value.get("metadata")).get("exit_code"))
     text = text_of(inside) if isinstance(inside, str | list) else as_shown(inside)
+    if "exit_code" in as_object(value.get("metadata")) and code >= 0:
+        return Output(text, is_error=code != 0)  # it ran, so nobody has rejected it, whatever it printed
     return _judged(text, is_error=code != 0 or value.get("success") is False)
 
 

@@ -42,7 +42,7 @@ _SORTS = {
     "subagent_notification": Sort.AGENT,
     "send_user_message_question_reply": Sort.ANSWERS,
 }
-_PROJECT_RULES = "# AGENTS.md instructions"
+_PROJECT_RULES = "# AGENTS.md instructions for "
 _REQUEST = "## My request for Codex:"
 _SOURCE_OF_MEMORY = ("<oai-mem-citation>", "</oai-mem-citation>")
 _PLAN = ("<proposed_plan>", "</proposed_plan>")
@@ -66,8 +66,15 @@ def piece_of(text: str) -> Piece:
             return Piece(Sort.AGENT, _notice(_inside(text, "subagent_notification")))
         case Sort.ANSWERS:
             return Piece(Sort.ANSWERS, _replies(_inside(text, "send_user_message_question_reply")))
+        case Sort.INSERTED if rest := _behind(text, tag):
+            return Piece(Sort.OWN, rest)
         case sort:
             return Piece(sort, text)
+
+
+def _behind(text: str, tag: re.Match[str] | None) -> str:
+    """What was typed behind an element that a program put first."""
+    return text.rpartition(f"</{tag[1]}>")[2].strip() if tag and f"</{tag[1]}>" in text else ""
 
 
 def without_citations(text: str) -> str:

@@ -176,7 +176,7 @@ def answered(text: str) -> str:
 
 
 def _is_cancelled(text: str, status: str) -> bool:
-    return status == CANCELLED or text.startswith(_CANCELLATION)
+    return status == CANCELLED or (not status and text.startswith(_CANCELLATION))
 
 
 def _reason(text: str) -> str:

@@ -3,18 +3,10 @@
 import re
 from typing import NamedTuple
 
-_FROM_A_PROGRAM = (
-    "Read HEARTBEAT.md",
-    "[cron:",
-    "A new session was started via /new",
-    "Pre-compaction memory flush",
-    "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>",
-    "[openclaw.runtime-context]",
-    "OpenClaw runtime ",
-    "[Subagent Context]",
-    "[System Message]",
-    'A subagent task "',
-    'A cron job "',
+_FROM_A_PROGRAM = re.compile(
+    r"Read HEARTBEAT\.md|\[cron:[\w-]{1,64}[ \]]|A new session was started via /new|Pre-compaction memory flush"
+    r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>|\[openclaw\.runtime-context\]|OpenClaw runtime |\[Subagent Context\]"
+    r'|\[System Message\]|A subagent task "|A cron job "[^"\n]{0,200}" just '
 )
 _OF_A_SUB_AGENT = re.compile(r'(?:\[System Message\] *(?:\[[^\]\n]{0,80}\] *)?)?A subagent task "')
 _SKILL = re.compile(r'<skill name="(?P<name>[^"\n]*)" location="[^"\n]*">')
@@ -46,6 +38,10 @@ class Prompt(NamedTuple):
     is_sub_agents: bool = False
 
 
+def _is_from_a_program(text: str) -> bool:
+    return _FROM_A_PROGRAM.match(text) is not None
+
+
 def words_in(text: str) -> Prompt:
     """Take the user's own words out of *text*."""
     text, files = _without_files(text.strip())
@@ -54,7 +50,7 @@ def words_in(text: str) -> Prompt:
         return Prompt(f"/skill:{skill['name']} {rest}" if rest else "", f"/skill:{skill['name']}", files)
     text = _without_envelope(text)
     found = _OF_A_SUB_AGENT.match(text) is not None
-    return Prompt(text, files=files, is_from_a_program=text.startswith(_FROM_A_PROGRAM), is_sub_agents=found)
+    return Prompt(text, files=files, is_from_a_program=_is_from_a_program(text), is_sub_agents=found)
 
 
 def _without_files(text: str) -> tuple[str, int]:
