@@ -135,6 +135,13 @@ def test_all_records_behind_a_tear_are_recovered() -> None:
     assert troubles(notes) == [(2, BROKEN)]
 
 
+def test_what_stands_inside_of_a_torn_record_is_no_record() -> None:
+    found, notes = read(b'{"n":1}\n{"input":[{"n":2},{"n":3},{"n":')
+
+    assert found == [{"n": 1}]
+    assert troubles(notes) == [(2, TORN)]
+
+
 @pytest.mark.parametrize("torn", [b"", b",", b',{"n":3', b',{"n":3,"text":"and so'])
 def test_a_document_without_its_end_says_what_is_whole(torn: bytes) -> None:
     found, notes = read(b'{"id":"s","messages":[{"n":1},\n{"n":2}' + torn)

@@ -225,8 +225,11 @@ def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
     """The whole objects at the end of *data*, if there are some behind the damage, which is reported either way."""
     notes.trouble(_damage(data, line), line.number)
     for begin in beginnings(data):
-        spans = scan(data, begin).spans
-        if not spans or spans[0][0] != begin or not _is_json(data[slice(*spans[0])]):
+        spans, rest, _ = scan(data, begin)
+        # What stands inside of a torn record is whole as well, but goes on behind it: those reach to the end.
+        if not spans or spans[0][0] != begin or data[rest:].strip(_BLANK + b","):
+            continue
+        if not _is_json(data[slice(*spans[0])]):
             continue
         for start, end in spans:
             yield from _parsed(data[start:end], line.number, line.offset + start, Notes())
