@@ -74,7 +74,7 @@ def _from_file(event: SessionEnded, path: Path) -> Transcript:
         if not stat.S_ISREG(path.stat().st_mode):
             raise BadInput(f"{path} is not a regular file")
         transcript = read_transcript(path, format=event.format)
-        return _compared(transcript, event, beginning=lambda length: _digest_of_beginning(path, length))
+        return _compared(transcript, event, beginning=lambda length: _digest_of_beginning(path, length, event.format))
 
 
 def _path_of(dataref: str) -> Path:
@@ -120,9 +120,9 @@ def _change(transcript: Transcript, event: SessionEnded, beginning: Callable[[in
     return REWRITTEN
 
 
-def _digest_of_beginning(path: Path, length: int) -> str:
+def _digest_of_beginning(path: Path, length: int, name: str | None) -> str:
     digest = sha256()
-    with session_content(path) as raw:
+    with session_content(path, format=name) as raw:
         stream = Tap.on(raw).buffered()
         while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
             digest.update(chunk)

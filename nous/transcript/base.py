@@ -59,7 +59,6 @@ class Sample:
 
     text: str
     records: tuple[dict[str, Any], ...]
-    is_json_lines: bool
 
 
 @dataclass(slots=True)

@@ -61,9 +61,6 @@ _TRUST = {
     Kind.TOOL_CALL: Trust.ASSISTANT,
 }
 
-PERSONAL = frozenset({Kind.USER, Kind.DECISION})
-"""The kinds that carry the words of a person."""
-
 
 class Entry(NamedTuple):
     """One thing that was said or done.

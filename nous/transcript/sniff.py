@@ -111,7 +111,6 @@ def _sample(head: bytes) -> tuple[Sample, bool]:
     sample = Sample(
         text=head[:HEAD].decode(errors="replace").removeprefix("\ufeff"),
         records=tuple(record.value for record in found) if is_json else (),
-        is_json_lines=is_json and len({record.line for record in found}) > 1 and _begins(head) == b"{",
     )
     return sample, broken > RECORDS
 

@@ -176,7 +176,7 @@ def test_calls_without_ids_are_paired_by_name() -> None:
 
 
 def sniff(*found: Record) -> float:
-    return READER.sniff(Sample(text="", records=found, is_json_lines=True))
+    return READER.sniff(Sample(text="", records=found))
 
 
 def test_it_is_told_from_others_by_its_envelope() -> None:

@@ -81,7 +81,7 @@ def test_a_session_is_recognised_and_read() -> None:
 def test_lines_of_other_programs_are_not_ours(mark: Record) -> None:
     found = tuple({**message, **mark} for message in SESSION[:4])
 
-    assert known_readers()["cursor"].sniff(Sample("", found, is_json_lines=True)) == 0
+    assert known_readers()["cursor"].sniff(Sample("", found)) == 0
 
 
 def test_results_without_the_ids_of_calls_belong_to_the_calls_of_the_turn_in_order() -> None:

@@ -140,6 +140,15 @@ def test_without_a_digest_the_length_tells(transcripts: StoredTranscripts, tmp_p
     assert transcripts.read(ended(dataref=path.as_uri(), digest="0" * 64)).skipped == {REWRITTEN: 1}
 
 
+def test_a_file_whose_format_had_to_be_named_may_grow_too(transcripts: StoredTranscripts, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    unknown = b'{"of_next_year": 1}\n'
+    path.write_bytes(unknown + MORE)
+    event = ended(dataref=path.as_uri(), bytes=len(unknown), digest=sha256(unknown).hexdigest(), format="plain_text")
+
+    assert GROWN in transcripts.read(event).skipped
+
+
 def test_a_file_that_vanished_is_said_to_be_gone(transcripts: StoredTranscripts, tmp_path: Path) -> None:
     event = published(tmp_path / "t.txt")
     (tmp_path / "t.txt").unlink()

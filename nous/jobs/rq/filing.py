@@ -55,7 +55,9 @@ class Filing:
         except redis.RedisError as trouble:
             self._late_failures.append((begun, error))
             self._warn([begun], trouble)
-        except Exception as trouble:
+        except (
+            Exception
+        ) as trouble:  # whatever a foreign job holds: it is struck, and the others are filed all the same
             log.warning("RQ's books could not be written", jobs=[begun.id], exc_info=trouble)
             self._books.strike(begun)
 

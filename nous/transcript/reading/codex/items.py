@@ -15,8 +15,6 @@ from nous.transcript.reading.fields import as_arguments, as_list, as_object, as_
 
 Item = Mapping[str, Any]
 
-_UNDERWAY = frozenset({"in_progress", "inProgress"})
-
 
 @dataclass(slots=True)
 class ItemReading(EventReading):
