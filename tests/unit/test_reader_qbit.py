@@ -83,9 +83,9 @@ def test_a_denial_is_a_decision_with_its_reason() -> None:
 
 
 def test_what_a_policy_denies_is_no_decision_of_the_user() -> None:
-    denied = event("tool_denied", request_id="r1", tool_name="Bash", args={}, reason="denied by policy")
+    denied = event("tool_denied", request_id="r1", tool_name="Bash", args={}, reason="/home/user is off limits")
 
-    assert said(read(SESSION[2], denied))[1] == (Kind.SYSTEM, 'Not allowed: Bash(cmd="ls") (denied by policy)')
+    assert said(read(SESSION[2], denied))[1] == (Kind.SYSTEM, 'Not allowed: Bash(cmd="ls") (/home/user is off limits)')
 
 
 def test_a_failed_call_is_an_error_and_structured_results_are_shown_as_json() -> None:

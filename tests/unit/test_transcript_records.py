@@ -136,10 +136,11 @@ def test_all_records_behind_a_tear_are_recovered() -> None:
 
 
 def test_what_stands_inside_of_a_torn_record_is_no_record() -> None:
-    found, notes = read(b'{"n":1}\n{"input":[{"n":2},{"n":3},{"n":')
+    for torn in (b'{"n":', b""):
+        found, notes = read(b'{"n":1}\n{"input":[{"n":2},{"n":3},' + torn)
 
-    assert found == [{"n": 1}]
-    assert troubles(notes) == [(2, TORN)]
+        assert found == [{"n": 1}]
+        assert troubles(notes) == [(2, TORN)]
 
 
 @pytest.mark.parametrize("torn", [b"", b",", b',{"n":3', b',{"n":3,"text":"and so'])

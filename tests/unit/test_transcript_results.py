@@ -56,7 +56,11 @@ def test_an_answer_and_an_approval_are_decisions(made: Call, text: str, decision
 def test_what_reads_like_a_decision_is_one_only_if_the_program_says_so(text: str, decision: str) -> None:
     assert outcome(text, of=UNKNOWN_CALL, is_error=False, is_decided=True) == (Kind.DECISION, decision)
     assert outcome(text, of=UNKNOWN_CALL, is_error=False) == (Kind.TOOL_RESULT, text)
-    assert outcome(text, of=Call("Bash", "Bash"), is_error=False) == (Kind.TOOL_RESULT, text)
+    assert outcome(text, of=Call("Bash", "Bash"), is_error=False, is_decided=True) == (Kind.TOOL_RESULT, text)
+
+
+def test_a_question_that_failed_was_not_answered() -> None:
+    assert outcome("<tool_use_error>bad</tool_use_error>", of=QUESTION, is_error=False) == (Kind.ERROR, "bad")
 
 
 def test_who_declines_to_answer_has_decided_and_a_plan_that_nobody_approved_is_none() -> None:

@@ -224,24 +224,22 @@ def _salvaged(line: Line, notes: Notes) -> Iterator[Record]:
 def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
     """The whole objects at the end of *data*, if there are some behind the damage, which is reported either way."""
     notes.trouble(_damage(data, line), line.number)
+    found: list[tuple[int, Any]] = []
+    while last := _last_value(data):
+        found.append(last)
+        data = data[: last[0]]
+    for begin, value in reversed(found):
+        yield from _objects(value, line.number, line.offset + begin, notes)
+
+
+def _last_value(data: bytes) -> tuple[int, Any] | None:
+    """The value that *data* ends in, and where it begins."""
     for begin in beginnings(data):
-        spans, rest, _ = scan(data, begin)
-        # What stands inside of a torn record is whole as well, but goes on behind it: those reach to the end.
-        if not spans or spans[0][0] != begin or data[rest:].strip(_BLANK + b","):
+        try:
+            return begin, orjson.loads(data[begin:])
+        except orjson.JSONDecodeError:
             continue
-        if not _is_json(data[slice(*spans[0])]):
-            continue
-        for start, end in spans:
-            yield from _parsed(data[start:end], line.number, line.offset + start, Notes())
-        return
-
-
-def _is_json(data: bytes) -> bool:
-    try:
-        orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return False
-    return True
+    return None
 
 
 def _damage(data: bytes, line: Line) -> str:

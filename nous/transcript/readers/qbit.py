@@ -20,7 +20,7 @@ from nous.transcript.reading.timestamps import parse_time
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 _STAMP = "_timestamp"
-_USER = re.compile(r"\buser\b", re.IGNORECASE)
+_USER = re.compile(r"\bthe user\b|\bby user\b|^user (?:denied|rejected|declined|cancelled)", re.IGNORECASE)
 
 
 _SAID = {

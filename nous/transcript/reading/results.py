@@ -60,7 +60,9 @@ def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False, i
         return Outcome(Kind.DECISION, rejection(text, of))
     if is_error and text.startswith(_INTERRUPTED):
         return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
-    if of.tool in QUESTION_TOOLS or is_decided:
+    is_decided = is_decided and not of.tool
+    has_failed = text.startswith(_FAILED) or _EXIT_CODE.match(text) is not None
+    if not has_failed and (of.tool in QUESTION_TOOLS or is_decided):
         if text.startswith(_DECLINED):
             return Outcome(Kind.DECISION, text)
         if not is_error and (of.tool in QUESTION_TOOLS or _ANSWERED.match(text)) and text:
@@ -72,7 +74,7 @@ def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False, i
         if not is_error and (plan or text.startswith(_APPROVED)):
             title = f": {plan['title'].strip()}" if plan else ""
             return Outcome(Kind.DECISION, f"Approved the plan{title}")
-    if is_error or text.startswith(_FAILED) or (text.startswith("Exit code") and _EXIT_CODE.match(text)):
+    if is_error or has_failed:
         return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
     return Outcome(Kind.TOOL_RESULT, text)
 
