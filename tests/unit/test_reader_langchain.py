@@ -69,7 +69,7 @@ def test_messages_of_others_are_left_alone() -> None:
     others = [{"type": "system", "content": "x"}, {"type": "user", "content": "y"}]
 
     assert parse_transcript([{"role": "user", "content": "hi"}]).format == "openai_chat"
-    assert READER.sniff(Sample("", tuple(others), is_json_lines=False)) == 0
+    assert READER.sniff(Sample("", tuple(others))) == 0
 
 
 def test_a_result_finds_its_call() -> None:

@@ -69,13 +69,13 @@ def test_items_are_found_in_every_container(content: bytes) -> None:
     ids=["chat", "instruction", "grok", "kimi", "codex"],
 )
 def test_what_others_wrote_is_left_alone(records: list[dict[str, Any]]) -> None:
-    assert READER.sniff(Sample("", tuple(records), is_json_lines=False)) == 0
+    assert READER.sniff(Sample("", tuple(records))) == 0
 
 
 def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
     meta = {"id": "s", "timestamp": "2025-07-01T00:00:00Z", "instructions": None}
 
-    assert 0.5 < READER.sniff(Sample("", (meta, *ITEMS), is_json_lines=True)) < 0.7
+    assert 0.5 < READER.sniff(Sample("", (meta, *ITEMS))) < 0.7
 
 
 def test_an_items_id_names_its_entry_and_pairs_the_call() -> None:
