@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from nous.language import words
@@ -9,6 +10,7 @@ from nous.transcript.model import Entry
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path", "target_file", "filename")
+_PATCH_KEYS = ("input", "patch", "command")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
 _SHELL_WRITES = re.compile(
@@ -38,18 +40,34 @@ def shell_command(call: Entry) -> str:
 
 def writes(call: Entry) -> bool:
     """Whether a call changes something outside of the conversation."""
-    name = call.tool or ""
     if command := shell_command(call):
         return _SHELL_WRITES.search(command) is not None
-    verbs = {word.lower() for word in _WORD.findall(name)}
-    return not _BOOKKEEPING.search(name) and not verbs.isdisjoint(words().sets["writing"])
+    return _is_named_for_writing(call.tool or "")
+
+
+def hands_over(call: Entry) -> bool:
+    """Whether a call leaves the matter to somebody else, as a service does that can do no more."""
+    return not words().sets["handing_over"].isdisjoint(_verbs(call.tool or ""))
+
+
+@lru_cache(maxsize=1024)
+def _is_named_for_writing(tool: str) -> bool:
+    """Remembered, because a session calls few tools, and those often."""
+    return not _BOOKKEEPING.search(tool) and not _verbs(tool).isdisjoint(words().sets["writing"])
+
+
+@lru_cache(maxsize=1024)
+def _verbs(tool: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(tool))
 
 
 def named_paths(call: Entry) -> list[str]:
     """The paths in a call's arguments, those in a patch included."""
     given = call.tool_input or {}
-    named = next((value for key in _PATH_KEYS if isinstance(value := given.get(key), str) and value), None)
-    return [*([named] if named else []), *_patched(given)]
+    for key in _PATH_KEYS:
+        if (named := given.get(key)) and isinstance(named, str):
+            return [named, *_patched(given)]
+    return _patched(given)
 
 
 def written_files(call: Entry) -> list[str]:
@@ -60,7 +78,7 @@ def written_files(call: Entry) -> list[str]:
 def commit_subject(call: Entry) -> str | None:
     """The first line of the message, if the call commits."""
     command = shell_command(call)
-    commit = _COMMIT.search(command)
+    commit = _COMMIT.search(command) if "commit" in command else None
     if commit is None:
         return None
     message = _MESSAGE.search(command, commit.start())
@@ -76,5 +94,5 @@ def test_command(call: Entry) -> str | None:
 
 
 def _patched(given: Mapping[str, Any]) -> list[str]:
-    patches = (value for key in ("input", "patch", "command") if isinstance(value := given.get(key), str))
-    return [path.strip() for patch in patches for path in _PATCHED.findall(patch)]
+    patches = [given[key] for key in _PATCH_KEYS if key in given]
+    return [path.strip() for patch in patches if isinstance(patch, str) for path in _PATCHED.findall(patch)]

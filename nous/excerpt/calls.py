@@ -1,66 +1,90 @@
 """A run of tool calls as one line: each call in short, repeats counted, commits by their subject."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from os.path import commonpath
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
 
-from nous.calls import commit_subject, named_paths, written_files
-from nous.transcript.model import Entry, Kind, Transcript
+from nous.calls import commit_subject, hands_over, shell_command, writes
+from nous.excerpt.naming import Naming
+from nous.prose import Span
+from nous.transcript.model import Entry
 from nous.transcript.tools.summary import extract_tool_summary
-
-Shorten = Callable[[str], str]
 
 BETWEEN_CALLS = " | "
 LONGEST_CALL = 240
+LONGEST_DEED = 600
 _LONGEST_VALUE = 80
+_SHORT_COMMAND = 40
 _LONGEST_SUBJECT = 120
-_SHALLOWEST_ROOT = 2
-_COMMITTED = "git commit "
 
 
-def line_of_calls(run: Sequence[Entry], *, shorten: Shorten) -> str:
+class Line(NamedTuple):
+    """A line of calls. `parts` are its calls, each with what parts it from the next; `deeds` are those that are deeds.
+
+    A *deed* is a call that changed something outside of the files: a commit, a booking, a message that was sent.
+    """
+
+    text: str
+    parts: tuple[Span, ...]
+    deeds: tuple[Span, ...]
+
+
+def line_of_calls(run: Sequence[Entry], naming: Naming) -> Line:
     """The calls of *run* in order of their first use; empty if none of them is worth a word."""
-    counted = Counter(brief for call in run if (brief := shorten(brief_call(call))))
-    return BETWEEN_CALLS.join(f"{brief} x{times}" if times > 1 else brief for brief, times in counted.items())
+    times: dict[str, int] = {}
+    deeds: set[str] = set()
+    for call in run:
+        commit, paths = commit_subject(call), naming.paths_in(call)
+        is_deed = commit is not None or _changes_the_world(call, paths)
+        brief = f'git commit "{commit[:_LONGEST_SUBJECT]}"' if commit else brief_call(call, paths, is_deed=is_deed)
+        if brief := naming.brief(brief, paths):
+            times[brief] = times.get(brief, 0) + 1
+            if is_deed:
+                deeds.add(brief)
+    pieces = [f"{brief} x{count}" if count > 1 else brief for brief, count in times.items()]
+    spans = _spans(pieces)
+    of_deeds = (span for brief, span in zip(times, spans, strict=True) if brief in deeds) if deeds else ()
+    return Line(BETWEEN_CALLS.join(pieces), spans, tuple(of_deeds))
 
 
-def brief_call(call: Entry) -> str:
-    """One call in at most `LONGEST_CALL` characters; a path is never shortened."""
+def _spans(pieces: Sequence[str]) -> tuple[Span, ...]:
+    """Where each of *pieces* stands in the line, with what parts it from the next."""
+    ends = list(accumulate(len(piece) + len(BETWEEN_CALLS) for piece in pieces))
+    if ends:
+        ends[-1] -= len(BETWEEN_CALLS)
+    return tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else ()
+
+
+def _changes_the_world(call: Entry, paths: Sequence[str]) -> bool:
+    return not paths and not shell_command(call) and (writes(call) or hands_over(call))
+
+
+def brief_call(call: Entry, paths: Sequence[str], *, is_deed: bool) -> str:
+    """One call in at most `LONGEST_CALL` characters, a deed in `LONGEST_DEED`; none of *paths* is ever cut."""
     given = call.tool_input or {}
-    if subject := commit_subject(call):
-        return f'{_COMMITTED}"{subject[:_LONGEST_SUBJECT]}"'
-    summary = extract_tool_summary(call.tool or "", dict(given)) if call.tool else " ".join(call.text.split())
-    if summary == call.tool and given:
-        summary = f"{call.tool}({', '.join(_arguments(given))})"
-    return summary if len(summary) <= LONGEST_CALL or any(named_paths(call)) else summary[: LONGEST_CALL - 3] + "..."
+    if (command := shell_command(call)) and (purpose := given.get("description")) and isinstance(purpose, str):
+        return _command_for(purpose, command, call)
+    summary = extract_tool_summary(call.tool, given) if call.tool else " ".join(call.text.split())
+    if given and summary == call.tool:
+        summary = f"{call.tool}({', '.join(_arguments(given, LONGEST_DEED if is_deed else _LONGEST_VALUE))})"
+    most = LONGEST_DEED if is_deed else LONGEST_CALL
+    return summary if len(summary) <= most or paths else f"{summary[: most - 3]}..."
 
 
-def is_commit(brief: str) -> bool:
-    """Whether *brief* is a commit in short."""
-    return brief.startswith(_COMMITTED)
+def _command_for(purpose: str, command: str, call: Entry) -> str:
+    """A command by what it is for, and itself if it is short: purpose and command mostly tell the same twice."""
+    purpose = " ".join(purpose.split())[:_LONGEST_VALUE]
+    return f"{call.tool}({purpose}: {command})" if _is_short(command) else f"{call.tool}({purpose})"
 
 
-def edited_files(transcript: Transcript) -> Counter[str]:
-    """How many calls wrote to each path, in order of the first."""
-    calls = (entry for entry in transcript if entry.kind is Kind.TOOL_CALL)
-    return Counter(path for call in calls for path in written_files(call))
+def _is_short(command: str) -> bool:
+    return len(command) <= _SHORT_COMMAND and "\n" not in command
 
 
-def shortener(transcript: Transcript) -> Shorten:
-    """What takes the directory off a text that all paths of the session have in common."""
-    root = _common_root(transcript)
-    return (lambda text: text.replace(root, "")) if root else (lambda text: text)
-
-
-def _common_root(transcript: Transcript) -> str:
-    paths = {path for entry in transcript for path in named_paths(entry) if path.startswith("/")}
-    cwd = transcript.header.cwd
-    if cwd and cwd.startswith("/") and any(path.startswith(f"{cwd}/") for path in paths):
-        return f"{cwd.rstrip('/')}/"
-    directories = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[0]}
-    root = commonpath(directories) if directories else ""
-    return f"{root}/" if root.count("/") >= _SHALLOWEST_ROOT else ""
+def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
+    for name, value in given.items():
+        shown = " ".join(" ".join(_leaves(value)).split())
+        yield f"{name}={shown if len(shown) <= most else f'{shown[: most - 3]}...'}"
 
 
 def _leaves(value: object) -> Iterator[str]:
@@ -73,9 +97,3 @@ def _leaves(value: object) -> Iterator[str]:
             yield from _leaves(inner)
     else:
         yield str(value)
-
-
-def _arguments(given: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in given.items():
-        shown = " ".join(" ".join(_leaves(value)).split())
-        yield f"{name}={shown if len(shown) <= _LONGEST_VALUE else shown[: _LONGEST_VALUE - 3] + '...'}"

@@ -8,19 +8,34 @@ from nous.excerpt.items import Item
 from nous.prose import Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Choice:
-    """Which spans of which items are shown, by the item's position, and why. What is missing had no room."""
+    """Which spans of which items are shown, by the item's position, and why; made by taking one after the other.
 
-    spans: Mapping[int, tuple[Span, ...]] = field(default_factory=dict[int, tuple[Span, ...]])
-    reasons: Mapping[int, str] = field(default_factory=dict[int, str])
+    What is missing had no room. `scores` say what the strategy thought an item worth, in units of its own; an item that
+    is not shown may have one, too.
+    """
 
-    def with_item(self, index: int, spans: tuple[Span, ...], reason: str) -> "Choice":
-        return Choice({**self.spans, index: spans}, {index: reason, **self.reasons})
+    spans: dict[int, tuple[Span, ...]] = field(default_factory=dict[int, tuple[Span, ...]])
+    reasons: dict[int, str] = field(default_factory=dict[int, str])
+    scores: dict[int, float] = field(default_factory=dict[int, float])
+
+    def take(self, index: int, spans: tuple[Span, ...], *, reason: str, score: float = 0.0) -> None:
+        """Show *spans* of the item at *index*, which replace those shown so far; nothing if there are none."""
+        if spans:
+            self.spans[index] = spans
+            self.reasons.setdefault(index, reason)
+            self.scores.setdefault(index, score)
+
+    @classmethod
+    def of(cls, spans: Mapping[int, tuple[Span, ...]], *, reason: str) -> "Choice":
+        """All of *spans* for one reason."""
+        shown = {index: taken for index, taken in spans.items() if taken}
+        return cls(shown, dict.fromkeys(shown, reason), dict.fromkeys(shown, 0.0))
 
 
-class Strategy(Protocol):
-    """Decides what survives. Every module in `nous.excerpt.strategies` has one, named `choose`."""
+class Choose(Protocol):
+    """Decides what survives."""
 
     def __call__(self, items: Sequence[Item], room: int) -> Choice:
         """Choose from *items* so that they take at most *room* characters as `nous.excerpt.layout` lays them out.
@@ -29,3 +44,22 @@ class Strategy(Protocol):
         the room is too small for this strategy.
         """
         ...
+
+
+class Add(Protocol):
+    """Adds to what survives."""
+
+    def __call__(self, items: Sequence[Item], choice: Choice, room: int) -> Choice:
+        """*choice* and as much more of *items* as *room* holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to decide what survives. Every module in `nous.excerpt.strategies` has one, named `STRATEGY`.
+
+    Where everything that was said fits, *add* may fill the rest of the room with what tools answered; None leaves it.
+    """
+
+    choose: Choose
+    add: Add | None = None

@@ -1,4 +1,8 @@
-"""What a piece of text speaks of, as a set of terms, and what each term is worth in its session."""
+"""What a piece of text speaks of, as a set of terms, and what each term is worth in its session.
+
+Terms are words as they are written, found by splitting at blanks: that is several times faster than searching for
+words, and it decides how many sentences a second can be weighed.
+"""
 
 import re
 from collections import Counter
@@ -7,27 +11,59 @@ from math import log
 
 from nous.language import words
 
-_TERM = re.compile(r"[\w$@#][\w./:@#$+-]*[\w]")
+IDENTIFIER_WORTH = 2.5
+
 _IDENTIFIER = re.compile(r"\d|[_./:@#$+]|[a-z][A-Z]|-.*-")
-IDENTIFIER_WORTH = 2.0
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_ENDS = (". ", ": ", ".\n", ":\n")
+_AROUND_WORDS = ",;!?()[]{}<>|=\"`*~\u201c\u201d\u2018\u2026\u2192\u3000\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
+_ALONE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:/_-+@#$&%'\\\u2013\u2014\u2022"
+_BLANKS = str.maketrans(dict.fromkeys(_AROUND_WORDS, " "))
+_LATIN_BLANKS = bytes(32 if chr(byte) in _AROUND_WORDS else byte for byte in range(256))
+_OTHER_SCRIPTS = re.compile(r"[\u0100-\u1fff\u2c00-\uffff\U00020000-\U0003ffff]")
 
 
-def concepts(text: str) -> frozenset[str]:
-    """The terms of *text* in lower case, without stop words. An identifier, path or number is one term."""
-    stopwords = words().sets["stopwords"]
-    return frozenset(term for found in _TERM.findall(text) if (term := found.lower()) not in stopwords)
+class Concepts:
+    """Finds the terms of one session's texts.
+
+    An identifier, path or number is one term, and so is every character of Chinese script; stop words are none.
+    """
+
+    def __init__(self) -> None:
+        stopwords = words().sets["stopwords"]
+        self._no_terms = stopwords | {word.capitalize() for word in stopwords} | set(_ALONE) | {"--"}
+
+    @staticmethod
+    def bare(text: str) -> str:
+        """*text* with blanks for the marks around its words; every character stays in its place."""
+        if text.isascii() or not _OTHER_SCRIPTS.search(text):  # bytes are translated fifty times faster
+            bare = text.encode("latin-1", "replace").translate(_LATIN_BLANKS).decode("latin-1")
+        else:
+            bare = text.translate(_BLANKS)
+        for end in _ENDS:
+            bare = bare.replace(end, "  ")
+        return bare
+
+    def of(self, bare: str) -> set[str]:
+        """The terms of a sentence that is *bare*. Its first word counts as if it stood elsewhere."""
+        if bare[1:2].islower():
+            bare = bare[0].lower() + bare[1:]
+        terms = set(bare.rstrip(".:").split()) - self._no_terms
+        return terms if bare.isascii() else _with_characters(terms)
 
 
-def identifiers(text: str) -> frozenset[str]:
-    """Those terms of *text* that look like a name in code, a path, a number or an id."""
-    return frozenset(found.lower() for found in _TERM.findall(text) if _IDENTIFIER.search(found))
+def worths(spoken: Iterable[Iterable[str]]) -> dict[str, float]:
+    """What each term is worth: more, the more of *spoken* have it, and more for an identifier."""
+    counted: Counter[str] = Counter()
+    for terms in spoken:
+        counted.update(terms)
+    return {
+        term: (1 + log(times)) * (IDENTIFIER_WORTH if _IDENTIFIER.search(term) else 1.0)
+        for term, times in counted.items()
+    }
 
 
-def worths(pieces: Iterable[str]) -> dict[str, float]:
-    """What each term is worth: more, the more pieces speak of it, and twice as much for an identifier."""
-    spoken: Counter[str] = Counter()
-    named: set[str] = set()
-    for piece in pieces:
-        spoken.update(concepts(piece))
-        named |= identifiers(piece)
-    return {term: (1 + log(times)) * (IDENTIFIER_WORTH if term in named else 1.0) for term, times in spoken.items()}
+def _with_characters(terms: set[str]) -> set[str]:
+    """*terms*, those taken apart that are written without spaces between the words."""
+    unspaced = {term for term in terms if _HAN.search(term)}
+    return (terms - unspaced).union(*(_HAN.findall(term) for term in unspaced))

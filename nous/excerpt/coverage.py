@@ -1,45 +1,37 @@
 """Filling the rest of the room: those sentences and calls that add most of what is not yet spoken of.
 
 Lazy greedy choice: a piece's gain is the worth of its new terms per length^`BREVITY`. Gains only fall while the excerpt
-grows, so the best piece is found by re-weighing the top of a heap.
+grows, so the best piece is found by weighing the top of a heap again.
 """
 
 import heapq
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from nous.excerpt.calls import is_commit
 from nous.excerpt.choice import Choice
-from nous.excerpt.concepts import concepts, worths
+from nous.excerpt.concepts import worths
 from nous.excerpt.items import Item, Role
-from nous.excerpt.layout import Ledger
+from nous.excerpt.ledger import Ledger
+from nous.excerpt.pieces import Piece, pieces_of
 from nous.excerpt.spans import complete, longest_closing, merged, most_added
-from nous.excerpt.talk import is_talk, states
-from nous.prose import Span, sentences
+from nous.language import words
+from nous.prose import Span
 
 BREVITY = 0.8
-LONGEST_PIECE = 400
-_ROUNDS = 5
-_FIXED = 20
-"""Characters that a piece costs beside its own: a share of label and marks."""
+_ROUNDS = 3
+_MARK, _LABEL_AND_GAP = 10, 45
+"""Characters that a piece costs beside its own: in an item that is shown already, and about in one that is not."""
 
-_CALL = re.compile(r"(?:(?! \| ).)+(?: \| )?")
+_LEAST_ROOM = 24
 _WORTH_OF_ANY = 0.5
 """What a piece is worth that says nothing new, so that no room is left unused."""
 
-_COMMIT_WORTH = 16.0
-_ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.8}
+_OPENING = 80
+"""Characters of a sentence that tell what sort it is."""
 
+_NARRATED = 0.6
+"""What is left of a sentence's worth if the agent only says what it is about to do."""
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Piece:
-    """A sentence or call of the item at *index*; *factor* is what its kind makes of the worth of its terms."""
-
-    index: int
-    span: Span
-    terms: frozenset[str] = field(compare=False)
-    factor: float = field(compare=False)
+_ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.5, Role.OUTPUT: 0.3}
 
 
 def cover(items: Sequence[Item], choice: Choice, room: int) -> Choice:
@@ -49,8 +41,14 @@ def cover(items: Sequence[Item], choice: Choice, room: int) -> Choice:
         if not filling.fill(room):
             break
     spans = {index: complete(taken, items[index].text) for index, taken in filling.spans.items()}
-    added = {index: "covers most for its length" for index in filling.spans if index not in choice.spans}
-    return Choice(spans, {**added, **choice.reasons})
+    covering = Choice(dict(choice.spans), dict(choice.reasons), dict(choice.scores))
+    for index, taken in spans.items():
+        covering.take(index, taken, reason="covers most for its length", score=filling.gains.get(index, 0.0))
+    return covering
+
+
+_Waiting = tuple[float, int, Span, Piece]
+"""What it gained when it was last weighed, negative, so that the most comes first; then what keeps the order fixed."""
 
 
 class _Filling:
@@ -58,74 +56,95 @@ class _Filling:
 
     def __init__(self, items: Sequence[Item], choice: Choice) -> None:
         self.spans = dict(choice.spans)
+        self._blank = Ledger(items)
+        self.gains: dict[int, float] = {}
         self._items = items
-        self._closing = [longest_closing(item.text) for item in items]
-        self._worth = worths(item.text for item in items)
+        self._closing: dict[int, int] = {}
+        self._words = words()
+        pieces = pieces_of(items)
+        self._worth = worths(set[str]().union(*(piece.news for piece in of_item)) for of_item in pieces)
         self._covered: set[str] = set()
-        for index, spans in self.spans.items():
-            self._covered.update(*(concepts(items[index].text[start:end]) for start, end in spans))
-        self._waiting = [(-self._gain(piece), piece) for piece in _pieces(items, self.spans)]
+        waiting = [piece for of_item in pieces for piece in self._not_shown(of_item)]
+        for piece in waiting:
+            piece.factor = _ROLE_WORTH.get(items[piece.index].role, 1.0)
+        self._waiting = [(-self._gain(piece), piece.index, piece.span, piece) for piece in waiting]
         heapq.heapify(self._waiting)
+
+    def _not_shown(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
+        """Those of an item's *pieces* of which nothing is shown; what the others speak of is covered."""
+        if not pieces or not (spans := self.spans.get(pieces[0].index)):
+            return pieces
+        shown = [piece for piece in pieces if _overlaps(piece, spans)]
+        self._covered.update(*(piece.news for piece in shown))
+        return [piece for piece in pieces if piece not in shown] if len(shown) < len(pieces) else ()
 
     def fill(self, room: int) -> bool:
         """Add pieces as long as they surely fit into *room*; whether any was added."""
-        ledger = Ledger.exact(self._items, self.spans)
-        misfits: list[tuple[float, _Piece]] = []
+        ledger = self._blank.exactly(self.spans)
+        aside = self._longer_than(room - ledger.spent)
         added = False
-        while (piece := self._best()) is not None:
+        while (spare := room - ledger.spent) >= _LEAST_ROOM and (waiting := self._best()) is not None:
+            piece = waiting[-1]
             length = self._length(piece)
-            if ledger.spent + ledger.cost(piece.index, length) > room:
-                misfits.append((-self._gain(piece), piece))
+            if ledger.cost(piece.index, length) <= spare:
+                ledger.take(piece.index, length)
+                self._add(piece, gain=-waiting[0])
+                added = True
                 continue
-            ledger.take(piece.index, length)
-            self._add(piece)
-            added = True
-        self._waiting = misfits
+            aside.append(waiting)
+            if piece.length > spare:
+                aside += self._longer_than(spare)
+        self._waiting += aside
         heapq.heapify(self._waiting)
         return added
 
-    def _best(self) -> _Piece | None:
-        """Take the piece that gains most from the heap; None when none is left."""
-        while self._waiting:
-            promised, piece = heapq.heappop(self._waiting)
+    def _longer_than(self, spare: int) -> list[_Waiting]:
+        """Take what is longer than *spare* characters out of the heap: in one round, room only gets less."""
+        long = [waiting for waiting in self._waiting if waiting[-1].length > spare]
+        if long:
+            self._waiting = [waiting for waiting in self._waiting if waiting[-1].length <= spare]
+            heapq.heapify(self._waiting)
+        return long
+
+    def _best(self) -> _Waiting | None:
+        """Take the piece that gains most from the heap, with what it gains now; None when none is left."""
+        heap = self._waiting
+        while heap:
+            promised, index, span, piece = heap[0]
+            self._read(piece)
             gain = -self._gain(piece)
             if gain <= promised:
-                return piece
-            heapq.heappush(self._waiting, (gain, piece))
+                return heapq.heappop(heap)
+            heapq.heapreplace(heap, (gain, index, span, piece))
         return None
 
-    def _gain(self, piece: _Piece) -> float:
-        news = _WORTH_OF_ANY + sum(self._worth.get(term, 0.0) for term in piece.terms - self._covered)
-        return news * piece.factor / (piece.span[1] - piece.span[0] + _FIXED) ** BREVITY
+    def _read(self, piece: Piece) -> None:
+        """Look what *piece* says, which is worth the time only for those that come to the top."""
+        if not piece.is_read and self._items[piece.index].role is Role.ASSISTANT:
+            start, end = piece.span
+            if self._words.opens("narrates", self._items[piece.index].text[start : min(end, start + _OPENING)]):
+                piece.factor *= _NARRATED
+        piece.is_read = True
 
-    def _length(self, piece: _Piece) -> int:
-        text, closing = self._items[piece.index].text, self._closing[piece.index]
+    def _gain(self, piece: Piece) -> float:
+        piece.news -= self._covered
+        news = _WORTH_OF_ANY + sum(map(self._worth.__getitem__, piece.news))
+        beside = _MARK if piece.index in self.spans else _LABEL_AND_GAP
+        return news * piece.factor / (piece.length + beside) ** BREVITY
+
+    def _length(self, piece: Piece) -> int:
+        text = self._items[piece.index].text
+        if piece.index not in self._closing:
+            self._closing[piece.index] = longest_closing(text)
+        closing = self._closing[piece.index]
         return most_added(text, piece.span, closing=closing, to_nothing=piece.index not in self.spans)
 
-    def _add(self, piece: _Piece) -> None:
+    def _add(self, piece: Piece, *, gain: float) -> None:
+        self.gains.setdefault(piece.index, gain)
         self.spans[piece.index] = merged((*self.spans.get(piece.index, ()), piece.span))
-        self._covered |= piece.terms
+        self._covered |= piece.news
 
 
-def _pieces(items: Sequence[Item], taken: Mapping[int, tuple[Span, ...]]) -> Iterator[_Piece]:
-    """What can still be added: the sentences and calls of every item that do not overlap what is taken of it."""
-    is_conversation = is_talk(items)
-    for index, item in enumerate(items):
-        spans = taken.get(index, ())
-        for start, end in _parts(item):
-            if all(end <= shown_from or start >= shown_to for shown_from, shown_to in spans):
-                text = item.text[start:end]
-                factor = states(text) if is_conversation else _role_worth(item, text)
-                yield _Piece(index, (start, end), concepts(text), factor)
-
-
-def _parts(item: Item) -> Iterator[Span]:
-    whole = (call.span() for call in _CALL.finditer(item.text)) if item.role is Role.TOOLS else sentences(item.text)
-    for start, end in whole:
-        for begun in range(start, end, LONGEST_PIECE):
-            yield begun, min(end, begun + LONGEST_PIECE)
-
-
-def _role_worth(item: Item, piece: str) -> float:
-    """What a commit's subject says, the agent thought worth saying for ever."""
-    return _COMMIT_WORTH if is_commit(piece) and item.role is Role.TOOLS else _ROLE_WORTH.get(item.role, 1.0)
+def _overlaps(piece: Piece, spans: Sequence[tuple[int, int]]) -> bool:
+    start, end = piece.span
+    return any(start < shown_to and end > shown_from for shown_from, shown_to in spans)

@@ -9,12 +9,20 @@ LONGEST = 320
 """Characters of an error that are worth showing; more of it is a log."""
 
 _LINES = 3
+_LOOKED_AT = 4000
 _TELLING = re.compile(
     r"\b(?:error|errors|fail|failed|failure|fatal|exception|denied|refused|cannot|can't|could not|unable|undefined"
     r"|not found|no such|does not exist|invalid|missing|unexpected|panic|traceback|timed out|conflict)\b"
     r"|\w(?:Error|Exception)\b|\bFAIL\b",
     re.IGNORECASE,
 )
+_HINTS = (
+    *("error", "fail", "fatal", "exception", "denied", "refused", "cannot", "can't", "could not", "unable", "undefined"),
+    *("not found", "no such", "does not exist", "invalid", "missing", "unexpected", "panic", "traceback", "timed out"),
+    "conflict",
+)
+"""One of these is in whatever `_TELLING` finds; looking for them is faster."""
+
 _NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
 _STATUS = re.compile(r"^(?:exit code|exit status|command failed with)\b[^a-z]*$", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
@@ -31,12 +39,22 @@ def failure(text: str) -> str:
     """The lines of *text* that tell what went wrong, at most `LONGEST` characters."""
     lines = [stripped for line in _plain(text).splitlines() if (stripped := line.strip())]
     said = [line for line in lines if not _STATUS.match(line)] or lines
-    telling = [line for line in said if _TELLING.search(line) and not _NO_FAILURE.search(line)]
+    telling = [line for line in said if _is_telling(line)]
     chosen = _first_and_last(telling) or said[:1]
     return _shortened(chosen)
 
 
+def _is_telling(line: str) -> bool:
+    lower = line.lower()
+    if not any(hint in lower for hint in _HINTS):
+        return False
+    return _TELLING.search(line) is not None and _NO_FAILURE.search(line) is None
+
+
 def _plain(text: str) -> str:
+    """*text* without what is only for the eye. Of a long log, the beginning and the end are looked at."""
+    if len(text) > 2 * _LOOKED_AT:
+        text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
     return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
 
 

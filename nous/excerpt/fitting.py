@@ -3,23 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Literal
 
 from nous.errors import BadInput
-from nous.excerpt.calls import edited_files, shortener
 from nous.excerpt.choice import Choice, Strategy
-from nous.excerpt.items import PERSONAL, Item, items_of
-from nous.excerpt.layout import BETWEEN, laid_out, whole
+from nous.excerpt.heading import edited_files, files_line, room_for_files
+from nous.excerpt.items import Item, items_of
+from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, whole
 from nous.excerpt.manifest import Manifest, manifest_of
+from nous.excerpt.naming import naming
+from nous.excerpt.outputs import with_outputs
+from nous.excerpt.record import Record
 from nous.excerpt.strategies import named
+from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
 
 BUDGET = 8000
 """Characters, unless told otherwise."""
 
-FILES_SHARE = 0.10
-"""How much of the budget the line of edited files may take."""
+Unit = Literal["chars", "tokens"]
 
-_FILES = "Files edited: "
+_CHARACTERS_PER_TOKEN = 4
+_ROUNDS = 6
+_CLOSE_ENOUGH = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,53 +45,110 @@ class Excerpt:
         return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def fit(transcript: Transcript, budget: int = BUDGET, *, strategy: str = "default") -> Excerpt:
-    """The most telling *budget* characters of *transcript*, labels and marks counted; all that can be shown if it fits.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """A transcript made ready: its items, what can be no item, and the files it wrote to."""
 
-    In order of time, with a mark for every gap. The same transcript, budget and strategy give the same excerpt.
+    transcript: Transcript
+    items: tuple[Item, ...]
+    left_out: tuple[Record, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fitted:
+    """Which of *items* are shown, and how that reads."""
+
+    items: tuple[Item, ...]
+    choice: Choice
+    text: str
+
+
+def fit(
+    transcript: Transcript,
+    budget: int = BUDGET,
+    *,
+    strategy: str = "default",
+    unit: Unit = "chars",
+    count: Counter = estimate,
+) -> Excerpt:
+    """The most telling part of *transcript* that *budget* holds, labels and marks counted.
+
+    In order of time, with a mark for every gap; where all that was said fits, it is there whole. The budget is in
+    characters, or in tokens as *count* counts them. The same arguments give the same excerpt.
 
     Raises:
-        BadInput: the budget is negative, or there is no such strategy.
+        BadInput: the budget is negative, or there is no such strategy or unit.
     """
     if budget < 0:
-        raise BadInput(f"a budget of {budget} characters: it has to be 0 or more")
-    choose = named(strategy)
-    items, left_out = items_of(transcript)
-    choice = Choice(whole(items), dict.fromkeys(range(len(items)), "everything fits"))
-    text = laid_out(items, choice.spans)
-    if len(text) > budget:
-        heading = files_line(transcript, _room_for_files(items, budget))
-        choice, text = _chosen(items, choose, budget=budget, heading=heading)
-    return Excerpt(text=text, manifest=manifest_of(items, left_out, choice, strategy=strategy, budget=budget))
+        raise BadInput(f"a budget of {budget} {unit}: it has to be 0 or more")
+    chosen, material = named(strategy), material_of(transcript)
+    match unit:
+        case "chars":
+            fitted = _fitted(material, budget, chosen)
+        case "tokens":
+            fitted = _fitted_by_tokens(material, budget, chosen, count)
+        case _:
+            raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
+    left_out = material.left_out if fitted.items is material.items else _not_among(fitted.items, material.left_out)
+    manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
+    return Excerpt(text=fitted.text, manifest=manifest)
 
 
-def files_line(transcript: Transcript, room: int) -> str:
-    """Which files the session wrote to, in at most *room* characters; empty if none has room."""
-    shorten = shortener(transcript)
-    files = [shorten(path) for path in edited_files(transcript)]
-    for count in range(len(files), 0, -1):
-        rest = f" and {len(files) - count} more" if count < len(files) else ""
-        line = f"{_FILES}{', '.join(files[:count])}{rest}"
-        if len(line) <= room:
-            return line
-    return ""
+def material_of(transcript: Transcript) -> Material:
+    """What excerpts of *transcript* are made from."""
+    names = naming(transcript)
+    items, left_out = items_of(transcript, names)
+    return Material(transcript=transcript, items=items, left_out=left_out, files=edited_files(transcript, names))
 
 
-def _room_for_files(items: Sequence[Item], budget: int) -> int:
-    """A share of the budget, but nothing that what people said has need of."""
-    said = {index: spans for index, spans in whole(items).items() if items[index].role in PERSONAL}
-    spare = budget - len(laid_out(items, said))
-    share = int(budget * FILES_SHARE)
-    return min(share, spare) if spare > 0 else share
+def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
+    """All that was said, and of what tools answered what the rest holds; failing that, what *strategy* chooses."""
+    items = material.items
+    if not fits_whole(items, budget):
+        heading = files_line(material.files, room_for_files(items, budget))
+        return _chosen(items, strategy, budget=budget, heading=heading)
+    if strategy.add is None or not (both := with_outputs(items, material.transcript)):
+        everything = Choice.of(whole(items), reason="everything fits")
+        return _Fitted(items=items, choice=everything, text=laid_out(items, everything.spans))
+    choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
+    return _Fitted(items=both, choice=choice, text=laid_out(both, choice.spans))
 
 
-def _chosen(items: Sequence[Item], choose: Strategy, *, budget: int, heading: str) -> tuple[Choice, str]:
-    """What *choose* chose, laid out; where it found the budget too small, the bare beginning of the first item."""
+def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
+    """All of *said*, by its position among *both*."""
+    of_said = {id(item) for item in said}
+    return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
+
+
+def _chosen(items: tuple[Item, ...], strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
+    """What *strategy* chooses, laid out; where it finds the budget too small, the bare beginning of the first item."""
     room = budget - len(heading) - len(BETWEEN) * bool(heading)
-    choice = choose(items, room)
+    choice = strategy.choose(items, room)
     text = laid_out(items, choice.spans, heading=heading)
     if choice.spans and len(text) <= budget:
-        return choice, text
+        return _Fitted(items=items, choice=choice, text=text)
     span = (0, min(budget, len(items[0].text)))
-    reason = "the budget is too small for more"
-    return Choice({0: (span,)} if budget else {}, {0: reason} if budget else {}), items[0].text[slice(*span)]
+    bare = Choice.of({0: (span,)} if budget else {}, reason="the budget is too small for more")
+    return _Fitted(items=items, choice=bare, text=items[0].text[slice(*span)])
+
+
+def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
+    """What fits into the number of characters that comes close to *budget* tokens, and never above."""
+    characters = budget * _CHARACTERS_PER_TOKEN
+    best = _fitted(material, 0, strategy)
+    for _ in range(_ROUNDS):
+        fitted = _fitted(material, characters, strategy)
+        tokens = count(fitted.text)
+        if tokens <= budget and len(fitted.text) >= len(best.text):
+            best = fitted
+        if tokens <= budget and (tokens >= _CLOSE_ENOUGH * budget or len(fitted.text) < _CLOSE_ENOUGH * characters):
+            break
+        characters = int(characters * _CLOSE_ENOUGH * budget / max(1, tokens)) if tokens else characters * 2
+    return best
+
+
+def _not_among(items: Sequence[Item], left_out: Sequence[Record]) -> tuple[Record, ...]:
+    """Those of *left_out* that have not become items after all."""
+    shown = {entry for item in items for entry in item.entries}
+    return tuple(record for record in left_out if shown.isdisjoint(record.entries))

@@ -1,115 +1,147 @@
-"""What has to survive, whatever else does: what people said and decided, and how it began and ended.
+"""What has to survive, whatever else does: what people said and decided, what was done, how it began and ended.
 
 The promises are tried from the best to the least, and the first that the room can keep is kept:
 
-1. every user and decision turn, the first and the last item and the assistant's last words are whole;
-2. user and decision turns are whole, the others visible, at `VISIBLE` characters or, failing that, at `GLIMPSE`;
-3. all of them are visible, at `VISIBLE` or at `GLIMPSE`; where two people talk, glimpses tell nothing, and only the
-   first and the last have a floor;
-4. the first, the last, and as many as there is room for, evenly spread.
+1. every user and decision turn, the first and the last item, the assistant's last words and all deeds are whole;
+2. user and decision turns and all deeds are whole, the others visible, at `VISIBLE` characters or at `GLIMPSE`;
+3. user and decision turns are whole, the others visible at a glimpse, and as many deeds whole as there is room for;
+4. all but the deeds are visible, at `VISIBLE` or at `GLIMPSE`; where two people talk, glimpses tell nothing, and only
+   the first and the last have a floor;
+5. the first, the last, and as many as there is room for, evenly spread.
 
-Most of the room that a promise leaves goes to those that were cut, in proportion to their weights.
+What a promise leaves goes to deeds, the last first, then most of it to those that were cut, in proportion to their
+weights, and some to the last errors.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nous.excerpt.choice import Choice
+from nous.excerpt.deeds import are_all, deeds_in, take_deeds
 from nous.excerpt.items import PERSONAL, Item, Role
-from nous.excerpt.layout import Ledger
-from nous.excerpt.spans import ends, full_length, mark
+from nous.excerpt.ledger import Ledger
+from nous.excerpt.spans import ends, full_length, mark, merged, shown_length
 from nous.excerpt.talk import is_talk
 from nous.excerpt.water import Claim, shares
+from nous.prose import Span
 
 VISIBLE = 160
 GLIMPSE = 24
-FLOOR_SHARE = 0.75
+FLOOR_SHARE = 0.65
 """How much of the room that a promise leaves goes to those it cut; the rest is for errors and for coverage."""
 
-SHARE_OF_EACH = 0.15
-"""How much of the room errors, compaction summaries and sub-agents may each take of what the promises leave."""
+DEEDS_SHARE = 0.6
+"""How much of the room that a promise leaves deeds may take where not all of them have been promised."""
 
-_FIRST_USER, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
+ERRORS_SHARE = 0.15
+"""How much of the room errors may take of what the promises leave."""
+
+_FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
+_DEED, _ERROR = 8.0, 4.0
 
 
 def floor(items: Sequence[Item], room: int) -> Choice:
-    """The best promise that *room* can keep, and room for errors and compaction summaries if some is left."""
+    """The best promise that *room* can keep, and the last errors if room is left."""
     weights = _weights(items)
-    for owed in _promises(items, weights):
-        kept = _kept(items, owed, weights=weights, room=room)
-        if kept is not None:
-            return _with_errors_and_summaries(items, kept, room)
-    return _spread(items, sorted(weights), room)
+    deeds = deeds_in(items, but=weights)
+    blank = Ledger(items)
+    for owed, with_all_deeds in _promises(items, weights):
+        ledger = blank.of(owed.items())
+        if ledger.spent > room:
+            continue
+        spare = room - ledger.spent
+        done = take_deeds(items, deeds, ledger, spare if with_all_deeds else int(spare * DEEDS_SHARE))
+        if not with_all_deeds or are_all(deeds, done):
+            choice = _shared(items, owed, weights=weights, spare=room - ledger.spent)
+            for index, spans in done.items():
+                choice.take(index, spans, reason="a deed", score=_DEED)
+            _add_errors(items, choice, blank.exactly(choice.spans), room)
+            return choice
+    return _spread(items, sorted(weights), blank, room)
 
 
 def _weights(items: Sequence[Item]) -> dict[int, float]:
-    """The items that have a floor, and how much each counts."""
-    users = [index for index, item in enumerate(items) if item.role is Role.USER]
+    """The items that have a floor, and how much each counts. The task of a sub-agent counts as its first user turn."""
+    of_users = [index for index, item in enumerate(items) if item.role is Role.USER]
+    users = of_users or [0] * (items[0].role is Role.SUB_AGENT)
     finals = [index for index, item in enumerate(items) if item.role is Role.ASSISTANT][-1:]
     weights = dict.fromkeys((0, len(items) - 1), _OTHER)
     weights |= {index: _DECISION for index, item in enumerate(items) if item.role is Role.DECISION}
-    weights |= (
-        dict.fromkeys(users, _USER) | dict.fromkeys(users[-1:], _LAST_USER) | dict.fromkeys(users[:1], _FIRST_USER)
-    )
+    weights |= dict.fromkeys(users, _USER) | dict.fromkeys(users[-1:], _LAST_USER) | dict.fromkeys(users[:1], _FIRST)
     return weights | dict.fromkeys(finals, _FINAL)
 
 
-def _promises(items: Sequence[Item], weights: dict[int, float]) -> Iterator[dict[int, int]]:
-    """What each item with a floor is owed, in characters."""
+def _promises(items: Sequence[Item], weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
+    """What each item with a floor is owed, in characters, and whether all deeds are promised with it."""
     sizes = {index: full_length(items[index].text) for index in sorted(weights)}
-    glimpses = {index: min(size, GLIMPSE + len(mark(size))) for index, size in sizes.items()}
-    visible = {index: min(size, VISIBLE) for index, size in sizes.items()}
+    glimpses = {index: _glimpse(items[index]) for index in sizes}
+    visible = {index: _visible(items[index], size) for index, size in sizes.items()}
     personal = {index: size for index, size in sizes.items() if items[index].role in PERSONAL}
-    yield from (sizes, visible | personal, glimpses | personal, visible)
-    yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}
+    yield from ((sizes, True), (visible | personal, True), (glimpses | personal, True))
+    yield from ((glimpses | personal, False), (visible, False))
+    yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
 
 
-def _kept(items: Sequence[Item], owed: dict[int, int], *, weights: dict[int, float], room: int) -> Choice | None:
-    """The choice that gives everyone at least what is *owed*, or None if that takes more than *room*."""
-    ledger = Ledger(items)
-    for index, characters in owed.items():
-        ledger.take(index, characters)
-    spare = room - ledger.spent
-    if spare < 0:
-        return None
-    claims = [Claim(weights[i], owed[i], full_length(items[i].text)) for i in owed]
-    given = dict(zip(owed, shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE)), strict=True))
-    spans = {index: ends(items[index].text, characters) for index, characters in given.items()}
-    return Choice(spans, dict.fromkeys(spans, "has a floor"))
-
-
-def _with_errors_and_summaries(items: Sequence[Item], choice: Choice, room: int) -> Choice:
-    for role in (Role.ERROR, Role.SUMMARY, Role.SUB_AGENT):
-        choice = _with_latest(items, choice, role=role, room=room)
+def _shared(items: Sequence[Item], owed: Mapping[int, int], *, weights: Mapping[int, float], spare: int) -> Choice:
+    """Everyone at what is *owed*, and most of *spare* shared among those that it cuts."""
+    claims = [Claim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
+    choice = Choice()
+    given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
+    for index, characters in zip(owed, given, strict=True):
+        choice.take(index, _part(items[index], characters), reason="has a floor", score=weights[index])
     return choice
 
 
-def _with_latest(items: Sequence[Item], choice: Choice, *, role: Role, room: int) -> Choice:
-    """*choice* and the last items of *role*, as many as fit into what is left and into their share."""
-    ledger = Ledger.exact(items, choice.spans)
-    limit = min(room, ledger.spent + int(SHARE_OF_EACH * room))
-    for index in reversed(range(len(items))):
-        if items[index].role is not role or index in choice.spans:
-            continue
-        left = limit - ledger.spent - ledger.cost(index, 0)
-        if spans := ends(items[index].text, left):
-            ledger.take(index, min(left, full_length(items[index].text)))
-            choice = choice.with_item(index, spans, f"among the last of {role.value.lower()}")
-    return choice
+def _part(item: Item, characters: int) -> tuple[Span, ...]:
+    """As much of *item* as so many characters show: its deeds, if it has any that fit; else its beginning and end."""
+    if item.deeds and full_length(item.text) > characters:
+        deeds = merged(item.deeds)
+        if shown_length(item.text, deeds) <= characters:
+            return deeds
+    return ends(item.text, characters)
 
 
-def _spread(items: Sequence[Item], indexes: Sequence[int], room: int) -> Choice:
+def _add_errors(items: Sequence[Item], choice: Choice, ledger: Ledger, room: int) -> None:
+    """Show the last errors, too, as many as their share of the room holds."""
+    limit = min(room, ledger.spent + int(ERRORS_SHARE * room))
+    for index in reversed([index for index, item in enumerate(items) if item.role is Role.ERROR]):
+        if limit - ledger.spent < GLIMPSE:
+            break
+        if index not in choice.spans:
+            _add(items, choice, index, ledger=ledger, limit=limit)
+
+
+def _add(items: Sequence[Item], choice: Choice, index: int, *, ledger: Ledger, limit: int) -> None:
+    """Show of the item at *index* what fits under *limit*."""
+    left = limit - ledger.spent - ledger.cost(index, 0)
+    if left > 0 and (spans := ends(items[index].text, left)):
+        ledger.take(index, shown_length(items[index].text, spans))
+        choice.take(index, spans, reason="among the last errors", score=_ERROR)
+
+
+def _spread(items: Sequence[Item], indexes: Sequence[int], blank: Ledger, room: int) -> Choice:
     """As many of *indexes* as fit, the first and the last among them, evenly spread, each at a glimpse."""
-    fewest, most = 2, len(indexes)
-    best = Choice()
+    fewest, most = 2, min(len(indexes), room // GLIMPSE)
+    picked: list[int] = []
     while fewest <= most:
         count = (fewest + most) // 2
-        picked = {indexes[round(step * (len(indexes) - 1) / (count - 1))] for step in range(count)}
-        spans = {i: ends(items[i].text, GLIMPSE + len(mark(len(items[i].text)))) for i in sorted(picked)}
-        if Ledger.exact(items, spans).spent <= room:
-            best, fewest = Choice(spans, dict.fromkeys(spans, "one of many, evenly spread")), count + 1
+        spread = sorted({indexes[round(step * (len(indexes) - 1) / (count - 1))] for step in range(count)})
+        if blank.of((index, _glimpse(items[index])) for index in spread).spent <= room:
+            picked, fewest = spread, count + 1
         else:
             most = count - 1
-    return best if best.spans else first_and_last(items, room)
+    spans = {index: ends(items[index].text, _glimpse(items[index])) for index in picked}
+    return Choice.of(spans, reason="one of many, evenly spread") if spans else first_and_last(items, room)
+
+
+def _visible(item: Item, size: int) -> int:
+    """How many characters make *item* visible, of *size* in all: a beginning and an end, or its deeds."""
+    return min(size, max(VISIBLE, shown_length(item.text, merged(item.deeds)) if item.deeds else 0))
+
+
+def _glimpse(item: Item) -> int:
+    """How many characters a glimpse of *item* takes."""
+    size = full_length(item.text)
+    return min(size, GLIMPSE + len(mark(size)))
 
 
 def first_and_last(items: Sequence[Item], room: int) -> Choice:
@@ -120,4 +152,4 @@ def first_and_last(items: Sequence[Item], room: int) -> Choice:
         frame.take(index, 0)
     each = (room - frame.spent) // len(picked)
     spans = {index: ends(items[index].text, each) for index in picked}
-    return Choice(spans, dict.fromkeys(spans, "first or last")) if all(spans.values()) else Choice()
+    return Choice.of(spans, reason="first or last") if all(spans.values()) else Choice()

@@ -4,22 +4,32 @@ from collections.abc import Iterable, Sequence
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.items import Item
-from nous.excerpt.layout import Ledger
+from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import ends, full_length
 from nous.prose import Span
+
+_LEAST = 16
+"""Characters of room in which nothing is looked for any more: about what a label takes."""
+
+_LONGEST_GAP = 80
+"""More than a mark takes that is saved when the last item of a gap is shown."""
 
 
 def whole_in_order(items: Sequence[Item], order: Iterable[int], *, kept: Choice, room: int) -> Choice:
     """*kept* and every further item of *order* that fits into *room*."""
-    spans, reasons = dict(kept.spans), dict(kept.reasons)
-    ledger = Ledger.exact(items, spans)
+    choice = Choice(dict(kept.spans), dict(kept.reasons), dict(kept.scores))
+    ledger = Ledger(items).exactly(choice.spans)
     for index in order:
+        spare = room - ledger.spent
+        if spare < _LEAST:
+            break
+        if index in choice.spans or len(items[index].text) > spare + _LONGEST_GAP:
+            continue
         size = full_length(items[index].text)
-        if index not in spans and ledger.spent + ledger.cost(index, size) <= room:
+        if ledger.spent + ledger.cost(index, size) <= room:
             ledger.take(index, size)
-            spans[index] = ((0, len(items[index].text)),)
-            reasons[index] = "next in order"
-    return Choice(spans, reasons)
+            choice.take(index, ((0, len(items[index].text)),), reason="next in order")
+    return choice
 
 
 def until_full(items: Sequence[Item], order: Iterable[int], *, room: int) -> Choice:
@@ -34,4 +44,4 @@ def until_full(items: Sequence[Item], order: Iterable[int], *, room: int) -> Cho
             ledger.take(index, min(size, left))
         if size > left:
             break
-    return Choice(spans, dict.fromkeys(spans, "next in order"))
+    return Choice.of(spans, reason="next in order")

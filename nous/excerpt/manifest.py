@@ -4,18 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nous.excerpt.choice import Choice
-from nous.excerpt.items import Item, LeftOut
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One item: the entries it stands for, its length, how much of it is shown, and why."""
-
-    entries: tuple[str, ...]
-    role: str
-    chars: int
-    shown: int
-    reason: str
+from nous.excerpt.items import Item
+from nous.excerpt.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +14,7 @@ class Manifest:
 
     strategy: str
     budget: int
+    unit: str
     kept: tuple[Record, ...]
     cut: tuple[Record, ...]
     dropped: tuple[Record, ...]
@@ -34,20 +25,17 @@ class Manifest:
 
 
 def manifest_of(
-    items: Sequence[Item], left_out: Sequence[LeftOut], choice: Choice, *, strategy: str, budget: int
+    items: Sequence[Item], left_out: Sequence[Record], choice: Choice, *, strategy: str, budget: int, unit: str
 ) -> Manifest:
     """Account for every item and for every entry that is none."""
     records = list(_records(items, choice))
-    never_shown = tuple(
-        Record(entries=(entry.entry,), role=entry.role, chars=entry.chars, shown=0, reason=entry.reason)
-        for entry in left_out
-    )
     return Manifest(
         strategy=strategy,
         budget=budget,
+        unit=unit,
         kept=tuple(record for record in records if record.shown == record.chars),
         cut=tuple(record for record in records if 0 < record.shown < record.chars),
-        dropped=(*(record for record in records if record.shown == 0), *never_shown),
+        dropped=(*(record for record in records if record.shown == 0), *left_out),
     )
 
 
@@ -59,4 +47,5 @@ def _records(items: Sequence[Item], choice: Choice) -> Iterator[Record]:
             chars=len(item.text),
             shown=sum(end - start for start, end in choice.spans.get(index, ())),
             reason=choice.reasons.get(index, "no room"),
+            score=round(choice.scores.get(index, 0.0), 3),
         )

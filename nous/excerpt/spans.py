@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from nous.prose import Fence, Span, fence_at, fences
+from nous.prose import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
 _WORTH_COUNTING = 400
@@ -29,11 +29,13 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 def shown(text: str, spans: Sequence[Span]) -> str:
     """The *spans* of *text*, which are in order and apart, with a mark for each part that is left out."""
     blocks = fences(text)
+    if not blocks and len(spans) == 1 and spans[0] == (0, len(text)):
+        return text.strip(" ")
     parts: list[str] = []
     position = 0
     for start, end in spans:
         _append(parts, _between(text[position:start]))
-        parts.append(_closed(text, (start, end), blocks))
+        parts.append(_closed(text, (start, end), blocks) if blocks else text[start:end])
         position = end
     _append(parts, _between(text[position:]))
     return "".join(parts).strip(" ")
@@ -47,9 +49,15 @@ def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
     return spans if missing or full_length(text) > len(shown(text, spans)) else ((0, len(text)),)
 
 
+def shown_length(text: str, spans: Sequence[Span]) -> int:
+    """How many characters `shown` makes of them."""
+    is_whole = len(spans) == 1 and spans[0] == (0, len(text))
+    return len(text.strip(" ")) if is_whole and TICKS not in text else len(shown(text, spans))
+
+
 def full_length(text: str) -> int:
     """The length of *text* as it is shown whole, with a code block that it leaves open closed."""
-    return len(shown(text, ((0, len(text)),)))
+    return len(shown(text, ((0, len(text)),))) if TICKS in text else len(text.strip(" "))
 
 
 def most_added(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
@@ -75,7 +83,7 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
 
 def longest_closing(text: str) -> int:
     """At most how many characters it takes to close or reopen a code block of *text* at one place."""
-    return max((len(block.ticks) + 1 for block in fences(text)), default=0)
+    return max((len(block.ticks) + 1 for block in fences(text)), default=0) if TICKS in text else 0
 
 
 def _between(omitted: str) -> str:

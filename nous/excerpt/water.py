@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_ROUNDS = 60
+_ROUNDS = 24
 
 
 @dataclass(frozen=True, slots=True)

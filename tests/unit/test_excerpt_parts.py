@@ -3,11 +3,12 @@
 import pytest
 
 from nous.excerpt.choice import Choice
-from nous.excerpt.concepts import concepts, worths
+from nous.excerpt.concepts import Concepts
 from nous.excerpt.failures import LONGEST, failure
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Role
-from nous.excerpt.layout import Ledger, laid_out
+from nous.excerpt.layout import laid_out
+from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import ends, merged, shown
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.water import Claim, shares
@@ -54,7 +55,7 @@ def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
     items = [item(f"text {number} " * 30) for number in range(12)]
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
 
-    assert Ledger.exact(items, taken).spent == len(laid_out(items, taken))
+    assert Ledger(items).exactly(taken).spent == len(laid_out(items, taken))
 
 
 def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:

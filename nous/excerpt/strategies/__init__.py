@@ -19,4 +19,4 @@ def named(name: str) -> Strategy:
     """
     if name not in names():
         raise BadInput(f"{name!r} is not a strategy: choose one of {', '.join(names())}")
-    return import_module(f"{__name__}.{name}").choose
+    return import_module(f"{__name__}.{name}").STRATEGY

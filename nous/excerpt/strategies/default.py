@@ -1,13 +1,23 @@
-"""A floor for what people said, decided and ended with; the rest to whatever covers most of the session."""
+"""A floor for what people said, decided and ended with; the rest to whatever covers most of the session.
+
+Where two people talk, there is no floor: what states most about their lives is kept.
+"""
 
 from collections.abc import Sequence
 
-from nous.excerpt.choice import Choice
+from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.coverage import cover
 from nous.excerpt.floor import floor
 from nous.excerpt.items import Item
+from nous.excerpt.talk import is_talk
+from nous.excerpt.telling import most_told
 
 
 def choose(items: Sequence[Item], room: int) -> Choice:
+    if is_talk(items):
+        return most_told(items, room)
     kept = floor(items, room)
     return cover(items, kept, room) if kept.spans else kept
+
+
+STRATEGY = Strategy(choose, add=cover)

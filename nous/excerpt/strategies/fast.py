@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nous.excerpt.choice import Choice
+from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import floor
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item
@@ -11,3 +11,6 @@ from nous.excerpt.items import Item
 def choose(items: Sequence[Item], room: int) -> Choice:
     kept = floor(items, room)
     return whole_in_order(items, range(len(items) - 1, -1, -1), kept=kept, room=room) if kept.spans else kept
+
+
+STRATEGY = Strategy(choose)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nous.excerpt.choice import Choice
+from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.inorder import until_full
 from nous.excerpt.items import Item
 
@@ -15,3 +15,6 @@ def _from_both_ends(count: int) -> list[int]:
     """0, last, 1, last but one, ..."""
     pairs = zip(range(count), reversed(range(count)), strict=True)
     return list(dict.fromkeys(index for pair in pairs for index in pair))
+
+
+STRATEGY = Strategy(choose)

@@ -8,7 +8,7 @@ separators, printed a lone turn twice and took blank lines for turns.)
 
 from collections.abc import Sequence
 
-from nous.excerpt.choice import Choice
+from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Role
@@ -35,5 +35,8 @@ def _anchors(items: Sequence[Item], room: int) -> Choice:
     """The first and the last item, whole if they fit."""
     picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
     if len(laid_out(items, picked)) <= room:
-        return Choice(picked, dict.fromkeys(picked, "first or last"))
+        return Choice.of(picked, reason="first or last")
     return first_and_last(items, room)
+
+
+STRATEGY = Strategy(choose)

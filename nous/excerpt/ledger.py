@@ -1,0 +1,69 @@
+"""The account of an excerpt while it grows, without laying it out."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from nous.excerpt.items import Item
+from nous.excerpt.layout import BETWEEN, Taken, calls_in, gap_length, label_length, turns_in
+from nous.excerpt.spans import shown_length
+
+
+class _Counts(NamedTuple):
+    """How many turns and tool calls stand before each item, and behind the last."""
+
+    turns: Sequence[int]
+    calls: Sequence[int]
+
+
+class Ledger:
+    """What an excerpt takes: `spent` is its length in characters as `nous.excerpt.layout` lays it out.
+
+    It is as exact as the sizes that it is told; a size that is too high is made up for by `exactly`. *sizes* are the
+    items that are taken from the start, in order, each with how many characters of it.
+    """
+
+    def __init__(
+        self, items: Sequence[Item], sizes: Iterable[tuple[int, int]] = (), *, counts: _Counts | None = None
+    ) -> None:
+        self._items = items
+        self._counts = counts or _Counts([0, *accumulate(map(turns_in, items))], [0, *accumulate(map(calls_in, items))])
+        self._taken: list[int] = []
+        self.spent = -len(BETWEEN)
+        for index, characters in sizes:
+            self._taken.append(index)
+            self.spent += label_length(items[index]) + characters + len(BETWEEN)
+        places = pairwise([-1, *self._taken, len(items)])
+        self.spent += sum(self._gap(before + 1, after) for before, after in places if after - before > 1)
+
+    def of(self, sizes: Iterable[tuple[int, int]]) -> "Ledger":
+        """Another account of the same items, which are not counted again."""
+        return Ledger(self._items, sizes, counts=self._counts)
+
+    def exactly(self, taken: Taken) -> "Ledger":
+        """Another account of the same items: of what *taken* takes."""
+        return self.of((index, shown_length(self._items[index].text, taken[index])) for index in sorted(taken))
+
+    def cost(self, index: int, characters: int) -> int:
+        """What showing *characters* more of the item at *index* adds, with its label and the gaps that it makes."""
+        taken = self._taken
+        at = bisect_left(taken, index)
+        if at < len(taken) and taken[at] == index:
+            return characters
+        before = taken[at - 1] + 1 if at else 0
+        after = taken[at] if at < len(taken) else len(self._items)
+        gaps = self._gap(before, index) + self._gap(index + 1, after) - self._gap(before, after)
+        return label_length(self._items[index]) + characters + len(BETWEEN) + gaps
+
+    def take(self, index: int, characters: int) -> None:
+        self.spent += self.cost(index, characters)
+        at = bisect_left(self._taken, index)
+        if at == len(self._taken) or self._taken[at] != index:
+            self._taken.insert(at, index)
+
+    def _gap(self, start: int, end: int) -> int:
+        """What the mark for the items from *start* up to *end* takes, with what parts it from the next."""
+        turns = self._counts.turns[end] - self._counts.turns[start]
+        calls = self._counts.calls[end] - self._counts.calls[start]
+        return gap_length(turns, calls) + len(BETWEEN) if turns or calls else 0

@@ -1,0 +1,128 @@
+"""What the files of a session are called: by their path in the project, and by their bare name once that is known."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+from nous.calls import named_paths
+from nous.transcript.model import Entry, Kind, Transcript
+
+_LOOKED_AT = 2000
+"""Characters of a call or a result in which a path of the project is looked for."""
+
+_MOST_LOOKED_AT = 500
+"""Entries in which a path of the project is looked for."""
+
+_IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~")
+_SHALLOWEST = 2
+MOST = 0.75
+"""How many of the paths have to be in a directory that is left out. The others are told in full."""
+
+_TELLING = frozenset({Kind.TOOL_CALL, Kind.TOOL_RESULT})
+_DIFFS = ("a/", "b/")
+
+
+class Naming:
+    """Names the files of one session: relative to *directory*, and by the last part of the path after the first time.
+
+    *paths* has what each call names, by the call's id. Two files of the same last part are always told apart.
+    """
+
+    def __init__(self, directory: str, paths: Mapping[str, Sequence[str]]) -> None:
+        self._directory = directory
+        self._paths = paths
+        self._known: set[str] = set()
+        last_parts: dict[str, str] = {}
+        every = (path for named in paths.values() for path in named)
+        self._ambiguous = {last for path in every if last_parts.setdefault(last := _last_part(path), path) != path}
+
+    def paths_in(self, call: Entry) -> Sequence[str]:
+        """The paths that *call* names."""
+        return self._paths.get(call.id, ())
+
+    def brief(self, text: str, paths: Iterable[str]) -> str:
+        """*text*, which names *paths*, with shorter names for them."""
+        for path in paths:
+            text = text.replace(path, self._name(path))
+        return text.replace(self._directory, "") if self._directory else text
+
+    def relative(self, path: str) -> str:
+        return path.removeprefix(self._directory)
+
+    def _name(self, path: str) -> str:
+        last = _last_part(path)
+        if path not in self._known or last in self._ambiguous or not last:
+            self._known.add(path)
+            return path
+        return last
+
+
+def naming(transcript: Transcript) -> Naming:
+    """The names of the files that the calls of *transcript* name."""
+    calls = (entry for entry in transcript if entry.kind is Kind.TOOL_CALL)
+    paths = {call.id: named for call in calls if (named := named_paths(call))}
+    return Naming(directory_of(transcript, {path for named in paths.values() for path in named}), paths)
+
+
+def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
+    """Where the session worked, with a slash at its end; empty if its files have no directory in common.
+
+    Where the transcript does not say, it is the directory that most of *paths* have in common, or the one above it from
+    which the session itself names them: where `/home/a/shop/src/cart/` has them all, `src/cart/list.py` in a call tells
+    `/home/a/shop/`.
+    """
+    absolute = [path for path in paths if path.startswith("/")]
+    cwd = f"{(transcript.header.cwd or '').rstrip('/')}/"
+    if cwd.count("/") >= _SHALLOWEST and any(path.startswith(cwd) for path in absolute):
+        return cwd
+    common = _common_to_most(absolute)
+    return _from_where_named(transcript, common) if common.count("/") >= _SHALLOWEST else ""
+
+
+def _common_to_most(paths: Sequence[str]) -> str:
+    """The deepest directory that has most of *paths* in it, with a slash at its end."""
+    directory, depth = "/", 1
+    enough = MOST * len(paths)
+    folders = [(path.split("/")[:-1], times) for path, times in Counter(map(_folder, paths)).items()]
+    while folders := [folder for folder in folders if len(folder[0]) > depth]:
+        inside: Counter[str] = Counter()
+        for parts, times in folders:
+            inside[parts[depth]] += times
+        name, times = inside.most_common(1)[0]
+        if times < enough:
+            break
+        folders = [folder for folder in folders if folder[0][depth] == name]
+        directory, depth = f"{directory}{name}/", depth + 1
+    return directory
+
+
+def _folder(path: str) -> str:
+    return path[: path.rfind("/") + 1]
+
+
+def _from_where_named(transcript: Transcript, common: str) -> str:
+    last = f"{_last_part(common.rstrip('/'))}/"
+    for entry in islice(transcript, _MOST_LOOKED_AT):
+        if entry.kind in _TELLING and (relative := _relative_path(entry, last, common)):
+            return common.removesuffix(relative)
+    return common
+
+
+def _relative_path(entry: Entry, last: str, common: str) -> str:
+    """A path in *entry* that is the end of *common* and no more; empty if there is none."""
+    text = entry.text[:_LOOKED_AT]
+    at = text.find(last)
+    while at >= 0:
+        begun = at
+        while begun and text[begun - 1] in _IN_A_PATH:
+            begun -= 1
+        found = text[begun : at + len(last)].removeprefix("./")
+        for relative in (found, *(found.removeprefix(prefix) for prefix in _DIFFS)):
+            if not relative.startswith("/") and common.endswith(f"/{relative}"):
+                return relative
+        at = text.find(last, at + 1)
+    return ""
+
+
+def _last_part(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -1,0 +1,37 @@
+"""What an agent set down to do: a plan that it put forward, its list of tasks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from nous.transcript.model import Entry
+from nous.transcript.tools.table import BOOKKEEPING
+
+_LISTS = ("todos", "plan", "items", "tasks")
+_TEXTS = ("plan", "content", "step", "subject", "title", "task", "description", "text")
+_MOST_LINES = 400
+
+
+def plan_of(call: Entry, seen: set[str]) -> str:
+    """The lines that *call* sets down and that are not in *seen*, to which they are added; empty if it sets down none.
+
+    A list of tasks is written anew whenever one of them is done, and a plan whenever it is rejected: only what changes
+    is told again.
+    """
+    if call.tool not in BOOKKEEPING or not call.tool_input:
+        return ""
+    lines = [line for line in _lines(call.tool_input) if line not in seen][:_MOST_LINES]
+    seen.update(lines)
+    return "\n".join(lines)
+
+
+def _lines(given: Mapping[str, Any]) -> Iterator[str]:
+    for key in _LISTS:
+        for each in cast("list[object]", value) if isinstance(value := given.get(key), list) else ():
+            yield from _lines(cast("Mapping[str, Any]", each)) if isinstance(each, Mapping) else _stripped(each)
+    for key in _TEXTS:
+        yield from _stripped(given.get(key))
+
+
+def _stripped(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from (stripped for line in value.splitlines() if (stripped := line.strip()))

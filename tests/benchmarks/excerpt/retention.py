@@ -1,0 +1,84 @@
+"""What an excerpt keeps of the gold, how well it fills its budget, and how long that takes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from time import process_time
+
+from nous.excerpt import fit
+
+from .gold import NEARLY_FITS, Score, Session, transcript_of
+from .tables import table
+
+MUST = ("user", "final", "decision", "error", "commit", "path")
+"""The categories that an excerpt must keep. All others are what somebody's summary happened to use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """One strategy at one budget, over the sessions of a data set that are clearly longer.
+
+    `kept` is the mean share by category, `fill` the mean share of the budget that is used, `over` how many excerpts
+    exceed it, `cost` milliseconds of CPU per megabyte of the sessions' text.
+    """
+
+    data: str
+    strategy: str
+    budget: int
+    sessions: int
+    kept: Mapping[str, float]
+    fill: float
+    over: int
+    cost: float
+
+    @property
+    def must(self) -> float | None:
+        return self.mean_of(MUST)
+
+    def mean_of(self, categories: Sequence[str]) -> float | None:
+        """The mean over those of *categories* that the data set has; None if it has none of them."""
+        return mean(found) if (found := [self.kept[name] for name in categories if name in self.kept]) else None
+
+
+def retention(
+    data: str, sessions: Sequence[Session], *, strategies: Sequence[str], budgets: Sequence[int], score: Score
+) -> Iterator[Retention]:
+    """A figure for each budget and strategy at which *sessions* have any that are long enough."""
+    for budget in budgets:
+        long_ones = [session for session in sessions if session.chars > budget * NEARLY_FITS]
+        for strategy in strategies if long_ones else ():
+            yield _figure(data, long_ones, strategy=strategy, budget=budget, score=score)
+
+
+def retention_table(figures: Sequence[Retention]) -> Iterator[str]:
+    """The *figures* of one data set, as Markdown."""
+    found = {category for figure in figures for category in figure.kept}
+    categories = [*(name for name in MUST if name in found), *sorted(found - set(MUST))]
+    head = ["budget", "strategy", "n", "must", *categories, "fill", "over", "ms/MB"]
+    yield from table(head, [_row(figure, categories) for figure in figures])
+
+
+def _figure(data: str, sessions: Sequence[Session], *, strategy: str, budget: int, score: Score) -> Retention:
+    transcripts = [transcript_of(session.turns) for session in sessions]
+    began = process_time()
+    texts = [fit(transcript, budget, strategy=strategy).text for transcript in transcripts]
+    spent = process_time() - began
+    scores = [score(text, session.gold) for session, text in zip(sessions, texts, strict=True)]
+    categories = sorted({category for one in scores for category in one})
+    return Retention(
+        data=data,
+        strategy=strategy,
+        budget=budget,
+        sessions=len(sessions),
+        kept={category: mean(one[category] for one in scores if category in one) for category in categories},
+        fill=mean(len(text) for text in texts) / budget,
+        over=sum(len(text) > budget for text in texts),
+        cost=1000 * spent / sum(session.megabytes for session in sessions),
+    )
+
+
+def _row(figure: Retention, categories: Sequence[str]) -> list[str]:
+    shares = [figure.must, *map(figure.kept.get, categories)]
+    shown = ["" if share is None else f"{share:.3f}" for share in shares]
+    measured = [f"{figure.fill:.2f}", str(figure.over), f"{figure.cost:.1f}"]
+    return [str(figure.budget), figure.strategy, str(figure.sessions), *shown, *measured]

@@ -1,0 +1,115 @@
+"""What an excerpt keeps, by data set, budget and strategy, and what it costs, by size.
+
+    python tests/benchmarks/excerpts.py [--strategies default,...] [--budgets 2000,...] [--data DIR] [--plot FILE.svg]
+
+It prints Markdown. README.md beside this file says how to read that, and `--refresh` writes it there. Where there is no
+data it says so. The data's own script can score `kept`, `kept_fast` and `kept_spec` without this command:
+
+    PYTHONPATH=tests/benchmarks python ../shared/data/retention/score_retention.py \\
+        ../shared/data/retention/coding_dev.jsonl.gz excerpts:kept
+"""
+
+import os
+import platform
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from itertools import chain, groupby
+from pathlib import Path
+
+from excerpt.gold import DATA, Score, Session, data_sets, kept, kept_fast, kept_spec, score_function, transcript_of
+from excerpt.growth import Cost, cost_table, costs, each, joined, verdicts
+from excerpt.plot import plotted
+from excerpt.retention import Retention, retention, retention_table
+
+from nous.excerpt import BUDGET
+
+__all__ = ["kept", "kept_fast", "kept_spec", "transcript_of"]
+
+PLOT = Path(__file__).with_name("excerpts.svg")
+README = Path(__file__).with_name("README.md")
+BEGIN, END = "<!-- from here on printed by excerpts.py -->\n", "<!-- up to here -->\n"
+
+Sets = Mapping[str, Sequence[Session]]
+
+
+def main(chosen: Namespace) -> None:
+    score = score_function(chosen.data)
+    sets = {name: found for name, found in data_sets(chosen.data).items() if not chosen.sets or name in chosen.sets}
+    if score is None or not sets:
+        print(f"what excerpts keep is not measured: no data in {chosen.data}")
+        return
+    figures = list(_figures(sets, score, chosen))
+    told = _printed(_retention_part(figures))
+    by_size = costs(list(joined(_of_coding(sets), chosen.sizes)), chosen.strategies, chosen.rounds)
+    by_session = costs(list(each(_of_coding(sets))), chosen.strategies, chosen.rounds)
+    told += _printed(_cost_part(by_size, by_session, chosen))
+    if plot := PLOT if chosen.refresh else chosen.plot:
+        plot.write_text(plotted(figures, by_size, chosen.strategies), encoding="utf-8")
+    if chosen.refresh:
+        README.write_text(_refreshed(README.read_text(encoding="utf-8"), told), encoding="utf-8")
+
+
+def _figures(sets: Sets, score: Score, chosen: Namespace) -> Iterator[Retention]:
+    for name, sessions in sets.items():
+        yield from retention(name, sessions, strategies=chosen.strategies, budgets=chosen.budgets, score=score)
+
+
+def _of_coding(sets: Sets) -> Sequence[Session]:
+    """The sessions whose cost is measured: those of coding, whose transcripts are the long ones; all if there are none."""
+    coding = [sessions for name, sessions in sets.items() if name.startswith("coding")]
+    return list(chain.from_iterable(coding or sets.values()))
+
+
+def _retention_part(figures: Sequence[Retention]) -> Iterator[str]:
+    yield f"Python {platform.python_version()}, orjson {version('orjson')}, {os.cpu_count()} cores."
+    for name, found in groupby(figures, key=lambda figure: figure.data):
+        yield from ("", f"**What is kept of {name}**", "", *retention_table(list(found)), "")
+
+
+def _cost_part(by_size: Sequence[Cost], by_session: Sequence[Cost], chosen: Namespace) -> Iterator[str]:
+    yield f"**What {BUDGET:,} characters cost**, in ms of CPU per MB, the best of {chosen.rounds} rounds"
+    yield from ("", *cost_table(by_size, chosen.strategies), "")
+    yield from verdicts(by_size, by_session, chosen.strategies)
+
+
+def _printed(lines: Iterator[str]) -> str:
+    text = "\n".join(lines) + "\n"
+    print(text, end="", flush=True)
+    return text
+
+
+def _refreshed(readme: str, told: str) -> str:
+    """*readme* with *told* in the place of what it told before."""
+    before, _, rest = readme.partition(BEGIN)
+    return f"{before}{BEGIN}\n{told}\n{END}{rest.partition(END)[2]}"
+
+
+def _options() -> ArgumentParser:
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--strategies", type=_words, default="default,fast,spec,head,middle")
+    parser.add_argument("--budgets", type=_numbers, default="2000,4000,8000,16000", help="in characters")
+    parser.add_argument("--sets", type=_words, default="", help="some of the data sets, by name")
+    parser.add_argument("--data", type=Path, default=DATA, help="another folder of NAME.jsonl.gz in the same form")
+    parser.add_argument("--sizes", type=_sizes, default="0.1,0.3,1,3,10", help="of transcripts, in MB")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the best counts")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw it")
+    parser.add_argument("--refresh", action="store_true", help=f"write {README.name} and {PLOT.name} anew")
+    return parser
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in _words(text)]
+
+
+def _sizes(text: str) -> list[float]:
+    return [float(word) for word in _words(text)]
+
+
+if __name__ == "__main__":
+    main(_options().parse_args(sys.argv[1:]))

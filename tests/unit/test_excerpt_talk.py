@@ -1,0 +1,116 @@
+"""Whether two people talk, and how much of it states a fact."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from nous.excerpt.items import Item, Role
+from nous.excerpt.talk import is_talk, states, topics
+
+CHATS = Path(__file__).parents[1] / "benchmarks" / "data" / "chats"
+PLAIN_TEXT = Path(__file__).parents[3] / "shared" / "data" / "plain_text"
+LABELS = {"User": Role.USER, "Assistant": Role.ASSISTANT}
+FRIENDS = ["We moved to Denver in May, and my sister came along.", "Wow, how do you like it there?"] * 12
+SERVICE = ["I would like to send back the blue lamp.", "Sure, how can I help you with your order today?"] * 12
+DOCUMENTS = ["Which of the three should I take, and what for?", "- the first is cheap\n- the second is fast"] * 12
+LECTURES = ["Tell me more about it, and spare no detail.", "It is a long story. " * 40] * 12
+
+
+def items(texts: Sequence[str]) -> list[Item]:
+    roles = (Role.USER, Role.ASSISTANT)
+    return [Item(role=roles[n % 2], text=text, entries=(f"e{n}",)) for n, text in enumerate(texts)]
+
+
+def test_two_friends_talk_whatever_their_turns_are_labelled() -> None:
+    assert is_talk(items(FRIENDS))
+
+
+@pytest.mark.parametrize("path", sorted(CHATS.glob("*_[0-9].txt")), ids=lambda path: path.stem)
+def test_a_talk_about_two_lives_is_one(path: Path) -> None:
+    assert is_talk(items([line.partition(": ")[2] for line in path.read_text("utf-8").splitlines()]))
+
+
+@pytest.mark.parametrize("texts", [SERVICE, DOCUMENTS, LECTURES], ids=["service", "documents", "lectures"])
+def test_who_serves_or_lectures_does_not_talk(texts: Sequence[str]) -> None:
+    assert not is_talk(items(texts))
+
+
+def test_a_few_turns_are_no_talk_yet() -> None:
+    assert not is_talk(items(FRIENDS[:19]))
+    assert is_talk(items(FRIENDS[:20]))
+
+
+def test_nothing_is_no_talk() -> None:
+    assert not is_talk([])
+
+
+def test_who_uses_tools_works() -> None:
+    tools = Item(role=Role.TOOLS, text="Read(a.py)", entries=("t",))
+
+    assert not is_talk([*items(FRIENDS), tools])
+
+
+@pytest.mark.skipif(not PLAIN_TEXT.exists(), reason=f"no dialogues: {PLAIN_TEXT} is not there")
+@pytest.mark.parametrize(("pattern", "expected"), [("smalltalk_*.txt", True), ("retail_*.txt", False)])
+def test_real_small_talk_is_told_from_real_service(pattern: str, expected: bool) -> None:  # noqa: FBT001
+    dialogues = [_spoken(path) for path in sorted(PLAIN_TEXT.glob(pattern))]
+
+    assert dialogues
+    assert {is_talk(dialogue) for dialogue in dialogues} == {expected}
+
+
+def _spoken(path: Path) -> list[Item]:
+    """What the two say, without the lines of tools."""
+    pairs = [line.partition(": ")[::2] for line in path.read_text("utf-8").splitlines()]
+    said = [(label.title(), text) for label, text in pairs if label.title() in LABELS and text not in {"", "None"}]
+    return [Item(role=LABELS[label], text=text, entries=("e",)) for label, text in said]
+
+
+@pytest.mark.parametrize(
+    ("fact", "empty"),
+    [
+        ("I was born in Ghent and grew up on a farm.", "Where were you born?"),
+        ("My brother bought a boat last week.", "That is so cool, good for you!"),
+        ("We get married on the 9th of July.", "Congratulations, you deserve it!"),
+        ("I started at the post office in 2011.", "Life is all about finding joy in the little things."),
+        ("She lives in Lisbon with her three cats.", "Haha, that sounds amazing."),
+        ("I've signed up for a marathon in October.", "You've always been such an inspiration!"),
+        ("my mom quit her job at the hospital", "yeah i guess so"),
+    ],
+)
+def test_a_fact_about_a_life_states_far_more_than_what_keeps_up_the_talk(fact: str, empty: str) -> None:
+    assert states(fact) > 2 * states(empty)
+
+
+def test_a_question_states_less_than_its_answer() -> None:
+    assert states("Did you move to Denver in May?") < states("I moved to Denver in May.")
+
+
+def test_the_typographic_apostrophe_is_one() -> None:
+    assert states("I\u2019ve met my sister\u2019s friend.") == states("I've met my sister's friend.")
+
+
+def test_a_word_counts_with_its_possessive_ending() -> None:
+    assert states("The sister's hat.") == states("The sister hat.")
+
+
+def test_a_regular_past_form_is_told_by_its_ending() -> None:
+    assert states("We zorbed the cellar.") > states("We zorb the cellar.")
+    assert states("The red shed.") == states("The big shed.")
+
+
+def test_what_few_turns_speak_of_states_more() -> None:
+    sentence = "I went there with Carla and the beagle."
+    rare, common = (dict.fromkeys(topics(sentence), times) for times in (1, 50))
+
+    assert states(sentence, rare) > states(sentence, common)
+
+
+def test_topics_are_words_that_mean_something() -> None:
+    assert topics("Wow, so the Beagle is yours!") == {"beagle"}
+
+
+@pytest.mark.parametrize("sentence", ["", " ", "?", "\u65e5\u672c\u3002", "```", "x" * 5000])
+def test_any_sentence_states_something_between_nothing_and_all(sentence: str) -> None:
+    assert 0 < states(sentence) < 1

@@ -1,0 +1,135 @@
+"""The estimate of tokens: near the real count for every kind of text, and bounded however texts are put together."""
+
+# ruff: noqa: RUF001  letters of other scripts are what it is about
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.tokens import Counter, estimate, scaled
+
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=()), max_size=60),
+    st.text("aAé1 _\t\n.-漢か한д→🙂", max_size=60),
+    st.sampled_from(["The quick fox. ", "x" * 400, "\t\treturn nil\n", "4f2a9c1be07d", "队列。", " " * 90, "\ud83d"]),
+)
+
+PROSE = (
+    "The queue was drained twice yesterday, and both times the last message stayed pending until its lease ran out. "
+    "I looked at the log and found that the worker had already written its answer; it only never said so, because the "
+    "connection was closed a moment too early. Let us confirm before we close, and write a test that cuts the "
+    "connection between the two steps."
+)
+CODE = '''def drained(queue: Queue, limit: int = 100) -> list[Message]:
+    """Take what is there, up to *limit*, and confirm each message."""
+    found: list[Message] = []
+    while len(found) < limit and (message := queue.get(timeout=0.5)) is not None:
+        if message.attempts > MAX_ATTEMPTS:
+            raise DeadLetter(f"{message.id} failed {message.attempts} times")
+        found.append(message)
+        queue.confirm(message.id)
+    return found
+'''
+RECORD = (
+    '{"session_id":"0c97beba-bfcb-4f84-9950-e0354bfc808b","cwd":"/home/ana/src/shop/backend","tool_name":"Bash",'
+    '"tool_input":{"command":"git log --oneline -5 -- src/orders/export.py","timeout":120000},'
+    '"usage":{"input_tokens":10,"cache_read_input_tokens":36600,"output_tokens":214},'
+    '"timestamp":"2026-01-19T09:41:07.512Z"}'
+)
+CHINESE = (
+    "昨天下午我们把队列的消费者改成了线程池，压测结果比预想的好。不过还有一个问题没有解决：进程收到 SIGTERM 之后，"
+    "最后几个任务有时候会被重复执行。"
+)
+JAPANESE = (
+    "昨日の夕方、ワーカーのプロセスが三回落ちました。"
+    "ログを見ると、どれも同じイベントを処理している途中で止まっています。"
+)
+KOREAN = (
+    "어제 배포한 뒤로 작업자 프로세스의 메모리가 계속 늘어나고 있습니다. "
+    "확인해 보니 닫지 않은 연결이 쌓이고 있었습니다."
+)
+RUSSIAN = (
+    "Вчера вечером процесс трижды завершился с ошибкой. Судя по журналу, каждый раз он обрабатывал одно и то же "
+    "событие и не смог прочитать его до конца."
+)
+DIGESTS = "4f2a9c1be07d63855aa1c0d9e4f7b3126c8e05d7 9b1d77aa0f3e42c6885d1b90ce6fa2347d5e8c01\n" * 3
+ENCODED = "UmVhZCB0aGUgZmlsZSBhbmQgdGVsbCBtZSB3aGF0IGl0IHNheXMsIHBsZWFzZS4gVGhlbiB3cml0ZSBhIHRlc3QgZm9yIGl0Lg=="
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        pytest.param(PROSE, 73, id="English"),
+        pytest.param(CODE, 112, id="code"),
+        pytest.param(RECORD, 104, id="JSON"),
+        pytest.param(CHINESE, 48, id="Chinese"),
+        pytest.param(JAPANESE, 39, id="Japanese"),
+        pytest.param(KOREAN, 38, id="Korean"),
+        pytest.param(RUSSIAN, 39, id="Russian"),
+        pytest.param(DIGESTS, 186, id="hex"),
+        pytest.param(ENCODED, 69, id="base64"),
+    ],
+)
+def test_a_short_text_of_any_kind_is_estimated_near_what_o200k_base_makes_of_it(text: str, counted: int) -> None:
+    assert 0.9 * counted <= estimate(text) <= 1.15 * counted
+
+
+def test_no_text_has_no_tokens_and_any_other_has_one_at_least() -> None:
+    assert [estimate(text) for text in ("", " ", "\n", "a", "é", "\ud83d", "\0")] == [0, *[1] * 6]
+
+
+def test_a_snake_case_name_costs_what_its_words_cost() -> None:
+    assert estimate("read_the_whole_file " * 50) == estimate("read the whole file " * 50)
+
+
+def test_spaces_that_indent_cost_less_than_letters() -> None:
+    assert estimate(" " * 400) < estimate("a" * 400)
+
+
+def test_a_digest_costs_more_than_prose_of_the_same_length() -> None:
+    assert estimate(DIGESTS) > 2 * estimate(PROSE[: len(DIGESTS)])
+
+
+def test_the_bytes_of_a_lone_surrogate_are_estimated_like_any_others() -> None:
+    assert estimate("half \ud83d of a pair " * 40) > estimate("half of a pair " * 40)
+
+
+@given(TEXTS, TEXTS)
+def test_what_is_put_together_counts_about_what_its_parts_count(one: str, other: str) -> None:
+    apart = estimate(one) + estimate(other)
+
+    assert apart - 1 <= estimate(one + other) <= apart + 3
+
+
+@given(st.lists(TEXTS, max_size=12).map("".join))
+def test_a_longer_beginning_never_counts_less(text: str) -> None:
+    counts = [estimate(text[:end]) for end in range(len(text) + 1)]
+
+    assert all(shorter <= longer for shorter, longer in pairwise(counts))
+
+
+@given(TEXTS, st.integers(2, 40))
+def test_a_text_repeated_counts_at_most_that_many_times_as_much_and_the_seams(text: str, times: int) -> None:
+    assert estimate(text * times) <= times * (estimate(text) + 3)
+
+
+@given(TEXTS)
+def test_every_text_is_estimated_and_only_the_empty_one_at_nothing(text: str) -> None:
+    assert (estimate(text) > 0) == bool(text)
+
+
+def test_any_function_from_a_text_to_a_number_serves_as_a_counter() -> None:
+    def words(text: str) -> int:
+        return len(text.split())
+
+    counters: list[Counter] = [estimate, words, len]
+
+    assert [count("three small words") for count in counters] == [3, 3, 17]
+
+
+def test_a_counter_is_scaled_to_a_model_that_makes_more_tokens_and_rounded_up() -> None:
+    assert scaled(1.25, len)("seven..") == 9
+    assert scaled(1.25)("") == 0
+    assert scaled(2.0)(PROSE) == 2 * estimate(PROSE)
