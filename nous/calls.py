@@ -38,16 +38,24 @@ def shell_command(call: Entry) -> str:
     return command if isinstance(command, str) else ""
 
 
+def tool_name(call: Entry) -> str:
+    """The tool that a call names, or else what its text begins with, as in `book_flight(...)`."""
+    if call.tool:
+        return call.tool
+    name, opened, _ = call.text.partition("(")
+    return name if opened and name.isidentifier() else ""
+
+
 def writes(call: Entry) -> bool:
     """Whether a call changes something outside of the conversation."""
     if command := shell_command(call):
         return _SHELL_WRITES.search(command) is not None
-    return _is_named_for_writing(call.tool or "")
+    return _is_named_for_writing(tool_name(call))
 
 
 def hands_over(call: Entry) -> bool:
     """Whether a call leaves the matter to somebody else, as a service does that can do no more."""
-    return not words().sets["handing_over"].isdisjoint(_verbs(call.tool or ""))
+    return not words().sets["handing_over"].isdisjoint(_verbs(tool_name(call)))
 
 
 @lru_cache(maxsize=1024)

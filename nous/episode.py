@@ -73,11 +73,23 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Which entries of a transcript an excerpt showed, by their ids: whole, or with how many characters of how many.
+
+    `dropped` counts those that it did not show, by reason.
+    """
+
+    whole: tuple[str, ...]
+    cut: tuple[tuple[str, int, int], ...]
+    dropped: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """A session's summary, what it may teach, and where each came from.
 
-    `version` is the sha256 of the transcript, `entries` and `bytes` its size; `manifest` says what of it the summarizer
-    saw. `event_id` is the event that led to this version.
+    `version` is the sha256 of the transcript, `entries` and `bytes` its size; `seen` says which of its entries the
+    summarizer saw, in how many `windows`. `event_id` is the event that led to this version.
     """
 
     id: UUID
@@ -103,3 +115,5 @@ class Episode:
     started_at: datetime | None = None
     cwd: str | None = None
     dataref: str | None = None
+    windows: int = 1
+    seen: Seen | None = None

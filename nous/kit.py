@@ -8,21 +8,26 @@ from typing import Protocol
 from nous.effects import Effects
 from nous.embed.base import Embedder
 from nous.events import Event
+from nous.excerpt import Windows, windows
 from nous.learning.policy import Policy
 from nous.store.base import Episodes, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
+from nous.transcript.model import Transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes."""
+    """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes.
+
+    `excerpts` is what a summarizer gets to see of a transcript.
+    """
 
     episodes: Episodes
     facts: FactLog
     transcripts: Transcripts
     embedder: Embedder
     clock: Callable[[], datetime]
-    excerpt_budget: int = 8000
+    excerpts: Callable[[Transcript], Windows] = windows
     policy: Policy = field(default_factory=Policy)
     memory: FactMemory = field(default_factory=FactMemory)
 

@@ -23,7 +23,8 @@ from nous.bus.redis_ledger import RedisLedger
 from nous.embed.base import Embedder
 from nous.embed.hashed import Hashed
 from nous.embed.remembered import Remembered
-from nous.errors import NotFound
+from nous.errors import Misconfigured, NotFound
+from nous.excerpt import Windows, windows
 from nous.jobs.base import Jobs, Line
 from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
@@ -38,7 +39,7 @@ from nous.runtime.publish import Handover
 from nous.runtime.sweep import Sweeper
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect, connect_rq
-from nous.settings.model import Settings
+from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
 from nous.store.keys import StoreKeys
 from nous.store.plans import plan_for
 from nous.store.redis_episodes import RedisEpisodes
@@ -46,6 +47,8 @@ from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
 from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
+from nous.tokens import Counter, estimate
+from nous.transcript.model import Transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +134,33 @@ def _kit(client: redis.Redis, settings: Settings, uploads: Uploads, keys: StoreK
         transcripts=StoredTranscripts(uploads, keys),
         embedder=Remembered(embedder(settings)),
         clock=partial(datetime.now, UTC),
-        excerpt_budget=settings.excerpt.budget,
+        excerpts=_excerpts(settings.excerpt),
         policy=policy(settings),
     )
+
+
+def _excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
+    return partial(
+        windows,
+        budget=chosen.budget,
+        most=chosen.windows,
+        strategy=chosen.strategy,
+        unit=chosen.unit,
+        count=_counter(chosen.counter),
+    )
+
+
+def _counter(name: str) -> Counter:
+    """What counts tokens. Raises Misconfigured where *name* is no function that can be imported."""
+    if name == ESTIMATE:
+        return estimate
+    module, _, function = name.partition(":")
+    try:
+        return getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise Misconfigured(
+            f"excerpt.counter = {name!r}: {error}; write estimate or package.module:function"
+        ) from error
 
 
 def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:

@@ -1,19 +1,26 @@
 """session_ended → episode_summarized."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 from uuid import UUID, uuid5
 
+import structlog
+
 from nous.effects import Effects, ReleaseTranscript, SaveEpisode, Write
-from nous.episode import Episode, Tier
+from nous.episode import Episode, Seen, Tier
 from nous.events import NAMESPACE, EpisodeSummarized, Event, ExcerptSeen, SessionEnded, TranscriptSeen
-from nous.excerpt import Excerpt, fit
+from nous.excerpt import Manifest, Windows
 from nous.kit import Kit, Worker
 from nous.scope import Scope
 from nous.summary.extractive import Extracted, summarize
+from nous.summary.merging import merged
 from nous.transcript.model import Kind, Transcript
 
 NAME = "episode-summarizer"
+
+_log = structlog.stdlib.get_logger(__name__)
 
 FEWEST_CHARACTERS = 50
 """Of anyone's words; what says less is no session."""
@@ -52,8 +59,11 @@ class EpisodeSummarizer:
         return _skipped(event, reason) if reason else self._effects(event, transcript, stored)
 
     def _effects(self, event: SessionEnded, transcript: Transcript, stored: Episode | None) -> Effects:
-        excerpt = fit(transcript, self._kit.excerpt_budget)
-        episode = _episode(event, transcript, excerpt, summarize(transcript))
+        windows = self._kit.excerpts(transcript)
+        if windows.wanted > len(windows.windows):
+            made = len(windows.windows)
+            _log.warning("session seen in fewer windows than it takes", wanted=windows.wanted, windows=made)
+        episode = _episode(event, transcript, windows, _summarized(transcript, windows))
         return Effects(
             writes=(SaveEpisode(episode=episode, replaces=stored.version if stored else None), *_releases(event)),
             events=(self._summarized(event, episode),),
@@ -112,7 +122,17 @@ def _releases(event: SessionEnded) -> tuple[Write, ...]:
     return (ReleaseTranscript(dataref=event.dataref),) if is_uploaded and event.dataref else ()
 
 
-def _episode(event: SessionEnded, transcript: Transcript, excerpt: Excerpt, extracted: Extracted) -> Episode:
+def _summarized(transcript: Transcript, windows: Windows) -> Extracted:
+    """*transcript* as a whole; where it takes several windows, with what each of them has to say."""
+    whole = summarize(transcript)
+    if len(windows.windows) == 1:
+        return whole
+    parts = [summarize(window.transcript) for window in windows.windows]
+    return merged(parts, told=whole.summary.summary)
+
+
+def _episode(event: SessionEnded, transcript: Transcript, windows: Windows, extracted: Extracted) -> Episode:
+    seen = _seen([window.excerpt.manifest for window in windows.windows])
     return Episode(
         id=episode_id(event.scope, event.session_id),
         scope=event.scope,
@@ -128,13 +148,31 @@ def _episode(event: SessionEnded, transcript: Transcript, excerpt: Excerpt, extr
         format=transcript.format,
         entries=len(transcript.entries),
         bytes=transcript.bytes,
-        excerpt_digest=excerpt.digest,
-        excerpt_chars=excerpt.chars,
-        excerpt_dropped=excerpt.manifest.entries_dropped,
+        excerpt_digest=windows.digest,
+        excerpt_chars=windows.chars,
+        excerpt_dropped=sum(count for _, count in seen.dropped),
+        windows=len(windows.windows),
+        seen=seen,
         files_touched=extracted.files_touched,
         skipped=tuple(sorted(transcript.skipped.items())),
         cwd=event.cwd or transcript.header.cwd,
         dataref=event.dataref if not _releases(event) else None,
+    )
+
+
+def _seen(manifests: Sequence[Manifest]) -> Seen:
+    dropped: Counter[str] = Counter()
+    for record in (record for manifest in manifests for record in manifest.dropped):
+        dropped[record.reason] += len(record.entries)
+    return Seen(
+        whole=tuple(entry for manifest in manifests for record in manifest.kept for entry in record.entries),
+        cut=tuple(
+            (entry, record.shown, record.chars)
+            for manifest in manifests
+            for record in manifest.cut
+            for entry in record.entries
+        ),
+        dropped=tuple(sorted(dropped.items())),
     )
 
 

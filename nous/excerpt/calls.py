@@ -12,7 +12,7 @@ from nous.transcript.tools.summary import extract_tool_summary
 
 BETWEEN_CALLS = " | "
 LONGEST_CALL = 240
-LONGEST_DEED = 600
+LONGEST_DEED = 400
 _LONGEST_VALUE = 80
 _SHORT_COMMAND = 40
 _LONGEST_SUBJECT = 120
@@ -64,11 +64,17 @@ def brief_call(call: Entry, paths: Sequence[str], *, is_deed: bool) -> str:
     given = call.tool_input or {}
     if (command := shell_command(call)) and (purpose := given.get("description")) and isinstance(purpose, str):
         return _command_for(purpose, command, call)
-    summary = extract_tool_summary(call.tool, given) if call.tool else " ".join(call.text.split())
+    summary = extract_tool_summary(call.tool, given) if call.tool and given else _as_written(call)
     if given and summary == call.tool:
         summary = f"{call.tool}({', '.join(_arguments(given, LONGEST_DEED if is_deed else _LONGEST_VALUE))})"
     most = LONGEST_DEED if is_deed else LONGEST_CALL
     return summary if len(summary) <= most or paths else f"{summary[: most - 3]}..."
+
+
+def _as_written(call: Entry) -> str:
+    """A call of which only the text is known. One without input says no more than its tool does."""
+    text = " ".join(call.text.split())
+    return text if not call.tool or f"{call.tool}(" in text else extract_tool_summary(call.tool)
 
 
 def _command_for(purpose: str, command: str, call: Entry) -> str:

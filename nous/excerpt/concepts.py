@@ -12,11 +12,13 @@ from math import log
 from nous.language import words
 
 IDENTIFIER_WORTH = 2.5
+OFTEN = 0.5
+"""How much more a term is worth for every e-fold more sentences that have it."""
 
 _IDENTIFIER = re.compile(r"\d|[_./:@#$+]|[a-z][A-Z]|-.*-")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _ENDS = (". ", ": ", ".\n", ":\n")
-_AROUND_WORDS = ",;!?()[]{}<>|=\"`*~\u201c\u201d\u2018\u2026\u2192\u3000\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
+_AROUND_WORDS = ',;!?()[]{}<>|="`*~\u201c\u201d\u2018\u2026\u2192\u3000\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f'
 _ALONE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.:/_-+@#$&%'\\\u2013\u2014\u2022"
 _BLANKS = str.maketrans(dict.fromkeys(_AROUND_WORDS, " "))
 _LATIN_BLANKS = bytes(32 if chr(byte) in _AROUND_WORDS else byte for byte in range(256))
@@ -57,10 +59,16 @@ def worths(spoken: Iterable[Iterable[str]]) -> dict[str, float]:
     counted: Counter[str] = Counter()
     for terms in spoken:
         counted.update(terms)
+    by_times = [0.0, *(1 + OFTEN * log(times) for times in range(1, max(counted.values(), default=0) + 1))]
     return {
-        term: (1 + log(times)) * (IDENTIFIER_WORTH if _IDENTIFIER.search(term) else 1.0)
-        for term, times in counted.items()
+        term: by_times[times] * (IDENTIFIER_WORTH if _is_identifier(term) else 1.0) for term, times in counted.items()
     }
+
+
+def _is_identifier(term: str) -> bool:
+    """Whether *term* looks like a name in code, a path, a number or an id."""
+    is_plain = term.isalpha() and (term.islower() or term.istitle())
+    return not is_plain and _IDENTIFIER.search(term) is not None
 
 
 def _with_characters(terms: set[str]) -> set[str]:

@@ -17,7 +17,7 @@ from nous.language import words
 from nous.prose import Span
 
 BREVITY = 0.8
-_ROUNDS = 3
+_ROUNDS = 2
 _MARK, _LABEL_AND_GAP = 10, 45
 """Characters that a piece costs beside its own: in an item that is shown already, and about in one that is not."""
 
@@ -62,7 +62,7 @@ class _Filling:
         self._closing: dict[int, int] = {}
         self._words = words()
         pieces = pieces_of(items)
-        self._worth = worths(set[str]().union(*(piece.news for piece in of_item)) for of_item in pieces)
+        self._worth = worths(piece.news for of_item in pieces for piece in of_item)
         self._covered: set[str] = set()
         waiting = [piece for of_item in pieces for piece in self._not_shown(of_item)]
         for piece in waiting:

@@ -37,6 +37,4 @@ def take_deeds(items: Sequence[Item], deeds: Sequence[Deed], ledger: Ledger, mos
 
 def are_all(deeds: Sequence[Deed], taken: dict[int, tuple[Span, ...]]) -> bool:
     """Whether each of *deeds* is among what was *taken*."""
-    return all(
-        any(start <= deed[0] and deed[1] <= end for start, end in taken.get(index, ())) for index, deed in deeds
-    )
+    return all(any(start <= deed[0] and deed[1] <= end for start, end in taken.get(index, ())) for index, deed in deeds)

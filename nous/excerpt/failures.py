@@ -17,7 +17,19 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _HINTS = (
-    *("error", "fail", "fatal", "exception", "denied", "refused", "cannot", "can't", "could not", "unable", "undefined"),
+    *(
+        "error",
+        "fail",
+        "fatal",
+        "exception",
+        "denied",
+        "refused",
+        "cannot",
+        "can't",
+        "could not",
+        "unable",
+        "undefined",
+    ),
     *("not found", "no such", "does not exist", "invalid", "missing", "unexpected", "panic", "traceback", "timed out"),
     "conflict",
 )

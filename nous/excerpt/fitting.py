@@ -23,7 +23,9 @@ BUDGET = 8000
 
 Unit = Literal["chars", "tokens"]
 
-_CHARACTERS_PER_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4
+"""About so many; where a search for the right number begins."""
+
 _ROUNDS = 6
 _CLOSE_ENOUGH = 0.97
 
@@ -135,16 +137,22 @@ def _chosen(items: tuple[Item, ...], strategy: Strategy, *, budget: int, heading
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
     """What fits into the number of characters that comes close to *budget* tokens, and never above."""
-    characters = budget * _CHARACTERS_PER_TOKEN
-    best = _fitted(material, 0, strategy)
+    characters = budget * CHARACTERS_PER_TOKEN
+    best: _Fitted | None = None
     for _ in range(_ROUNDS):
         fitted = _fitted(material, characters, strategy)
         tokens = count(fitted.text)
-        if tokens <= budget and len(fitted.text) >= len(best.text):
+        if tokens <= budget:
             best = fitted
-        if tokens <= budget and (tokens >= _CLOSE_ENOUGH * budget or len(fitted.text) < _CLOSE_ENOUGH * characters):
-            break
-        characters = int(characters * _CLOSE_ENOUGH * budget / max(1, tokens)) if tokens else characters * 2
+            if tokens >= _CLOSE_ENOUGH * budget or len(fitted.text) < _CLOSE_ENOUGH * characters:
+                return fitted
+        elif best:
+            return best
+        characters = max(0, int(characters * _CLOSE_ENOUGH * budget / max(1, tokens)))
+    while best is None:
+        characters //= 2
+        fitted = _fitted(material, characters, strategy)
+        best = fitted if count(fitted.text) <= budget or not characters else None
     return best
 
 

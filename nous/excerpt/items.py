@@ -4,9 +4,7 @@ Only about one hundredth of a coding session is anyone's words. Tool output, thi
 here, before any budget is thought of.
 """
 
-from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import groupby
 from typing import NamedTuple
 
 from nous.excerpt.calls import line_of_calls
@@ -65,79 +63,73 @@ class Item(NamedTuple):
 
 
 def items_of(transcript: Transcript, naming: Naming) -> tuple[tuple[Item, ...], tuple[Record, ...]]:
-    """The items of *transcript* in order, and the entries that are none."""
-    items: list[Item] = []
-    left_out: list[Record] = []
-    failures_seen, plans_seen = set[str](), set[str]()
-    for is_run, placed in groupby(_sorted_out(transcript, left_out), key=_is_a_call):
-        if is_run:
-            items.extend(_run(tuple(placed), naming, plans_seen=plans_seen, left_out=left_out))
-        else:
-            items.extend(_said(placed, failures_seen, left_out))
-    return tuple(items), tuple(left_out)
-
-
-def _is_a_call(placed: Placed) -> bool:
-    return placed[1].kind is Kind.TOOL_CALL
-
-
-def _sorted_out(transcript: Transcript, left_out: list[Record]) -> Iterator[Placed]:
-    """The entries that may become items, with their positions.
-
-    The others are set aside, so that they do not tear runs of calls apart.
-    """
+    """The items of *transcript* in order, and a record of every entry that is none."""
+    gathered = _Gathered(naming)
     for at, entry in enumerate(transcript):
-        if reason := _why_not(entry):
-            left_out.append(_left_out(entry, reason))
+        gathered.take(at, entry)
+    gathered.end_run()
+    return tuple(gathered.items), tuple(gathered.left_out)
+
+
+class _Gathered:
+    """The items so far. What is left out does not tear a run of calls apart: it ends with what is shown next."""
+
+    def __init__(self, naming: Naming) -> None:
+        self.items: list[Item] = []
+        self.left_out: list[Record] = []
+        self._naming = naming
+        self._run: list[Placed] = []
+        self._failures: set[str] = set()
+        self._plans: set[str] = set()
+
+    def take(self, at: int, entry: Entry) -> None:
+        kind = entry.kind
+        if kind is Kind.TOOL_CALL:
+            self._run.append((at, entry))
+        elif kind is Kind.ERROR or (kind is Kind.TOOL_RESULT and looks_failed(entry)):
+            self._fail(at, entry)
+        elif kind is Kind.TOOL_RESULT:
+            self._leave_out(entry, "tool output")
+        elif kind not in _ROLES:
+            self._leave_out(entry, str(kind))
+        elif text := entry.text.strip():
+            self._show(Item(_role(entry), text, (entry.id,), at))
         else:
-            yield at, entry
+            self._leave_out(entry, "empty")
 
+    def end_run(self) -> None:
+        """Tell the calls since the last item in one line, and each plan among them on its own."""
+        if not self._run:
+            return
+        run, self._run = self._run, []
+        plans = [(at, call, plan) for at, call in run if (plan := plan_of(call, self._plans))]
+        planned = {call.id for _, call, _ in plans}
+        calls = [call for _, call in run if call.id not in planned] if planned else [call for _, call in run]
+        line = line_of_calls(calls, self._naming)
+        if line.text:
+            entries = tuple([call.id for call in calls])
+            self.items.append(Item(Role.TOOLS, line.text, entries, run[0][0], line.parts, line.deeds))
+        else:
+            for call in calls:
+                self._leave_out(call, "bookkeeping call")
+        self.items.extend(Item(Role.PLAN, plan, (call.id,), at) for at, call, plan in plans)
 
-def _why_not(entry: Entry) -> str | None:
-    kind = entry.kind
-    if kind is Kind.TOOL_RESULT:
-        return None if looks_failed(entry) else "tool output"
-    if kind is Kind.TOOL_CALL:
-        return None
-    if not entry.text or entry.text.isspace():
-        return "empty"
-    return None if kind in _ROLES else str(kind)
-
-
-def _run(placed: Sequence[Placed], naming: Naming, *, plans_seen: set[str], left_out: list[Record]) -> Iterator[Item]:
-    plans = {at: plan for at, call in placed if (plan := plan_of(call, plans_seen))}
-    calls = [call for at, call in placed if at not in plans]
-    line = line_of_calls(calls, naming)
-    if line.text:
-        entries = tuple(call.id for call in calls)
-        at = placed[0][0]
-        yield Item(role=Role.TOOLS, text=line.text, entries=entries, at=at, parts=line.parts, deeds=line.deeds)
-    else:
-        left_out.extend(_left_out(call, "bookkeeping call") for call in calls)
-    for at, call in placed:
-        if at in plans:
-            yield Item(role=Role.PLAN, text=plans[at], entries=(call.id,), at=at)
-
-
-def _said(placed: Iterator[Placed], failures_seen: set[str], left_out: list[Record]) -> Iterator[Item]:
-    for at, entry in placed:
-        if entry.kind not in {Kind.TOOL_RESULT, Kind.ERROR}:
-            yield Item(role=_role(entry), text=entry.text.strip(), entries=(entry.id,), at=at)
-            continue
+    def _fail(self, at: int, entry: Entry) -> None:
         text = failure(entry.text)
-        if text in failures_seen:
-            left_out.append(_left_out(entry, "said before"))
-        elif text:
-            failures_seen.add(text)
-            yield Item(role=Role.ERROR, text=text, entries=(entry.id,), at=at)
+        if text and text not in self._failures:
+            self._failures.add(text)
+            self._show(Item(Role.ERROR, text, (entry.id,), at))
         else:
-            left_out.append(_left_out(entry, "empty"))
+            self._leave_out(entry, "said before" if text else "empty")
+
+    def _show(self, item: Item) -> None:
+        self.end_run()
+        self.items.append(item)
+
+    def _leave_out(self, entry: Entry, reason: str) -> None:
+        self.left_out.append(Record((entry.id,), str(entry.kind), len(entry.text), 0, reason))
 
 
 def _role(entry: Entry) -> Role:
     """Whose words they are. What is said inside of a sub-agent is never a person's."""
     return Role.SUB_AGENT if entry.agent else _ROLES[entry.kind]
-
-
-def _left_out(entry: Entry, reason: str) -> Record:
-    return Record((entry.id,), str(entry.kind), len(entry.text), 0, reason)

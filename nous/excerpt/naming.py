@@ -60,7 +60,7 @@ class Naming:
 def naming(transcript: Transcript) -> Naming:
     """The names of the files that the calls of *transcript* name."""
     calls = (entry for entry in transcript if entry.kind is Kind.TOOL_CALL)
-    paths = {call.id: named for call in calls if (named := named_paths(call))}
+    paths = {call.id: named for call in calls if (named := named_paths(call) or call.paths)}
     return Naming(directory_of(transcript, {path for named in paths.values() for path in named}), paths)
 
 

@@ -7,6 +7,7 @@ from nous.excerpt.items import Item
 from nous.prose import Span, sentences
 
 LONGEST_PIECE = 400
+CONSIDERED = 300_000
 
 
 class Piece:
@@ -27,21 +28,42 @@ class Piece:
 
 
 def pieces_of(items: Sequence[Item]) -> list[list[Piece]]:
-    """The pieces of every item, in order."""
+    """The pieces of every item, in order.
+
+    Of a session that says more than `CONSIDERED` characters, every item is considered up to the same length: what a
+    message is about, it says at its beginning, and the work stays within bounds.
+    """
     concepts = Concepts()
-    return [list(_pieces(index, item, concepts)) for index, item in enumerate(items)]
+    most = _equal_share([len(item.text) for item in items], CONSIDERED)
+    return [list(_pieces(index, item, concepts, most)) for index, item in enumerate(items)]
 
 
-def _pieces(index: int, item: Item, concepts: Concepts) -> Iterator[Piece]:
-    bare = concepts.bare(item.text)
-    for start, end in _parts(item):
+def _pieces(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[Piece]:
+    bare = concepts.bare(item.text[:most])
+    for start, end in _parts(item, len(bare)):
         yield Piece(index, (start, end), concepts.of(bare[start:end]))
 
 
-def _parts(item: Item) -> Iterator[Span]:
-    for start, end in item.parts or sentences(item.text):
+def _parts(item: Item, most: int) -> Iterator[Span]:
+    """The sentences or calls of *item* that begin among its first *most* characters."""
+    for start, end in item.parts or sentences(item.text[:most]):
+        if start >= most:
+            return
         if end - start <= LONGEST_PIECE:
             yield start, end
             continue
-        for begun in range(start, end, LONGEST_PIECE):
+        for begun in range(start, min(end, most), LONGEST_PIECE):
             yield begun, min(end, begun + LONGEST_PIECE)
+
+
+def _equal_share(lengths: Sequence[int], room: int) -> int:
+    """What everyone may have at most, so that all together have no more than *room*."""
+    if sum(lengths) <= room:
+        return max(lengths, default=0)
+    left = room
+    for number, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - number)
+        if length > share:
+            return share
+        left -= length
+    return room

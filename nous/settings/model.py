@@ -9,10 +9,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
+from nous.excerpt.strategies import names
 from nous.learning.policy import Dedup
 
 EMBEDDED = "embedded:"
 """How a `redis_url` begins that asks for a server of our own."""
+
+ESTIMATE = "estimate"
+"""The counter of tokens that needs no vocabulary."""
 
 _SERVERS = (EMBEDDED, "redis://", "rediss://", "unix://")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -29,6 +33,12 @@ def _known_server(url: str) -> str:
     if not url.startswith(_SERVERS):
         raise ValueError(f"should begin with one of {', '.join(_SERVERS)}")
     return url
+
+
+def _known_strategy(name: str) -> str:
+    if name not in names():
+        raise ValueError(f"should be one of {', '.join(names())}")
+    return name
 
 
 def _default_data_dir() -> Path:
@@ -66,6 +76,10 @@ class ExcerptSettings(Group):
     """What the summarizer gets to see."""
 
     budget: PositiveInt = 8000
+    unit: Literal["chars", "tokens"] = "chars"
+    windows: PositiveInt = 8
+    strategy: Annotated[str, AfterValidator(_known_strategy)] = "default"
+    counter: str = ESTIMATE
 
 
 class DedupSettings(Group):

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from nous.episode import CandidateFact, Category
 from nous.language import words
+from nous.secrets import looks_secret
 from nous.summary.evidence import Evidence, says_done
 from nous.summary.lessons import LONGEST, alike, begins_as_event, is_lesson, name_in, standing_alone
-from nous.summary.secrets import looks_secret
 from nous.summary.statements import Statement, is_courtesy, shortened
 from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Entry, Kind

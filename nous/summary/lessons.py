@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from nous.language import words
-from nous.summary.secrets import looks_secret
+from nous.secrets import looks_secret
 from nous.summary.statements import Statement
 from nous.transcript.model import Kind
 

@@ -1,11 +1,11 @@
-"""What an excerpt keeps, by data set, budget and strategy, and what it costs, by size.
+r"""What an excerpt keeps, by data set, budget and strategy, and what it costs, by size.
 
     python tests/benchmarks/excerpts.py [--strategies default,...] [--budgets 2000,...] [--data DIR] [--plot FILE.svg]
 
 It prints Markdown. README.md beside this file says how to read that, and `--refresh` writes it there. Where there is no
 data it says so. The data's own script can score `kept`, `kept_fast` and `kept_spec` without this command:
 
-    PYTHONPATH=tests/benchmarks python ../shared/data/retention/score_retention.py \\
+    PYTHONPATH=tests/benchmarks python ../shared/data/retention/score_retention.py \
         ../shared/data/retention/coding_dev.jsonl.gz excerpts:kept
 """
 
@@ -42,8 +42,11 @@ def main(chosen: Namespace) -> None:
         return
     figures = list(_figures(sets, score, chosen))
     told = _printed(_retention_part(figures))
-    by_size = costs(list(joined(_of_coding(sets), chosen.sizes)), chosen.strategies, chosen.rounds)
-    by_session = costs(list(each(_of_coding(sets))), chosen.strategies, chosen.rounds)
+    coding = _of_coding(sets)
+    by_size, by_session = (
+        costs(list(samples), chosen.strategies, chosen.rounds)
+        for samples in (joined(coding, chosen.sizes), each(coding))
+    )
     told += _printed(_cost_part(by_size, by_session, chosen))
     if plot := PLOT if chosen.refresh else chosen.plot:
         plot.write_text(plotted(figures, by_size, chosen.strategies), encoding="utf-8")
@@ -57,7 +60,7 @@ def _figures(sets: Sets, score: Score, chosen: Namespace) -> Iterator[Retention]
 
 
 def _of_coding(sets: Sets) -> Sequence[Session]:
-    """The sessions whose cost is measured: those of coding, whose transcripts are the long ones; all if there are none."""
+    """The sessions whose cost is measured: those of coding, which are the long ones; all if there are none."""
     coding = [sessions for name, sessions in sets.items() if name.startswith("coding")]
     return list(chain.from_iterable(coding or sets.values()))
 
@@ -65,11 +68,13 @@ def _of_coding(sets: Sets) -> Sequence[Session]:
 def _retention_part(figures: Sequence[Retention]) -> Iterator[str]:
     yield f"Python {platform.python_version()}, orjson {version('orjson')}, {os.cpu_count()} cores."
     for name, found in groupby(figures, key=lambda figure: figure.data):
-        yield from ("", f"**What is kept of {name}**", "", *retention_table(list(found)), "")
+        yield from ("", f"**What is kept of {name}**", "", *retention_table(list(found)))
 
 
 def _cost_part(by_size: Sequence[Cost], by_session: Sequence[Cost], chosen: Namespace) -> Iterator[str]:
-    yield f"**What {BUDGET:,} characters cost**, in ms of CPU per MB, the best of {chosen.rounds} rounds"
+    if not by_size:
+        return
+    yield from ("", f"**What {BUDGET:,} characters cost**, in ms of CPU per MB, the best of {chosen.rounds} rounds")
     yield from ("", *cost_table(by_size, chosen.strategies), "")
     yield from verdicts(by_size, by_session, chosen.strategies)
 
@@ -93,7 +98,7 @@ def _options() -> ArgumentParser:
     parser.add_argument("--sets", type=_words, default="", help="some of the data sets, by name")
     parser.add_argument("--data", type=Path, default=DATA, help="another folder of NAME.jsonl.gz in the same form")
     parser.add_argument("--sizes", type=_sizes, default="0.1,0.3,1,3,10", help="of transcripts, in MB")
-    parser.add_argument("--rounds", type=int, default=5, help="of which the best counts")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the best counts; 0 leaves the cost out")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw it")
     parser.add_argument("--refresh", action="store_true", help=f"write {README.name} and {PLOT.name} anew")
     return parser

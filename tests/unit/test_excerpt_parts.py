@@ -3,7 +3,6 @@
 import pytest
 
 from nous.excerpt.choice import Choice
-from nous.excerpt.concepts import Concepts
 from nous.excerpt.failures import LONGEST, failure
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Role

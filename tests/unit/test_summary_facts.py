@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from nous.episode import CandidateFact, Category
+from nous.secrets import looks_secret
 from nous.summary.evidence import Evidence
 from nous.summary.facts import MOST, candidate_facts
-from nous.summary.secrets import looks_secret
 from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Transcript
 

@@ -58,15 +58,14 @@ def drawn(panel: Panel, *, left: float, top: float) -> Iterator[str]:
     yield _text(_LEFT, 37, panel.y.label, "faint")
     yield _text((_LEFT + _RIGHT) / 2, _BOTTOM + 36, panel.x.label, "faint middle")
     yield from _grid(panel)
-    # The first line is the most important one, so it is drawn above the others.
-    for line in reversed(panel.lines):
+    for line in panel.lines:
         yield from _curve(panel, line)
     yield from _names(panel)
     yield "</g>"
 
 
 def spread(wanted: Sequence[float], *, apart: float, low: float, high: float) -> list[float]:
-    """Places near the *wanted* ones, in their order, at least *apart*, and between *low* and *high* if there is room."""
+    """Places near the *wanted* ones and in their order, *apart*, and between *low* and *high* if there is room."""
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
     places = list(wanted)
     least = low

@@ -30,23 +30,18 @@ _SETTLED = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Transcripts of about one size, and the same text as lines of JSON."""
+    """Transcripts of about *size* megabytes each, of *megabytes* together, and the same text as lines of JSON."""
 
-    name: str
     size: float
+    megabytes: float
     transcripts: Sequence[Transcript]
     lines: Sequence[bytes]
-
-    @property
-    def megabytes(self) -> float:
-        return self.size * len(self.transcripts)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Milliseconds per megabyte: of one pass of `orjson`, and of `fit` by strategy."""
 
-    name: str
     size: float
     transcripts: int
     orjson: float
@@ -61,18 +56,22 @@ def joined(sessions: Sequence[Session], sizes: Sequence[float]) -> Iterator[Samp
     turns = list(chain.from_iterable(session.turns for session in sessions))
     whole = megabytes(turns)
     for size in sizes:
-        count = max(1, int(whole / size))
-        yield _sample(f"{size:g} MB", list(_pieces(turns, size, count)))
+        yield _sample(size, list(_pieces(turns, size, count=max(1, int(whole / size)))))
 
 
 def each(sessions: Sequence[Session]) -> Iterator[Sample]:
     """Every session on its own."""
-    for number, session in enumerate(sessions):
-        yield _sample(str(number), [session.turns])
+    for session in sessions:
+        yield _sample(session.megabytes, [session.turns])
 
 
 def costs(samples: Sequence[Sample], strategies: Sequence[str], rounds: int) -> list[Cost]:
-    """The best of *rounds* for each sample; in each round all take turns, as a shared machine has fast and slow spells."""
+    """The best of *rounds* for each sample, nothing if there are none.
+
+    In each round all take turns, as a shared machine has fast and slow spells.
+    """
+    if not rounds:
+        return []
     # What is loaded at the first call is no matter of growth.
     _round(samples[:1], strategies)
     spent = [_round(samples, strategies) for _ in range(rounds)]
@@ -82,10 +81,10 @@ def costs(samples: Sequence[Sample], strategies: Sequence[str], rounds: int) -> 
 
 def cost_table(figures: Sequence[Cost], strategies: Sequence[str]) -> Iterator[str]:
     """Milliseconds per megabyte, and in brackets how many times that of `orjson`."""
-    head = ["size", "transcripts", "orjson", *strategies]
+    head = ["size", "number", "orjson", *strategies]
     rows = [
         [
-            figure.name,
+            f"{figure.size:g} MB",
             str(figure.transcripts),
             f"{figure.orjson:.2f}",
             *(f"{figure.spent[strategy]:.1f} ({figure.ratio(strategy):.1f}x)" for strategy in strategies),
@@ -104,14 +103,16 @@ def verdicts(by_size: Sequence[Cost], by_session: Sequence[Cost], strategies: Se
         limit = LIMITS.get(strategy)
         judged = f" (limit {limit:g}: {'kept' if ratio <= limit else 'MISSED'})" if limit else ""
         grown = last.spent[strategy] / first.spent[strategy]
+        worst = max(by_size, key=lambda figure: figure.ratio(strategy))
         alone = [figure.ratio(strategy) for figure in by_session]
         yield (
-            f"- {strategy}: {ratio:.1f}x orjson at {last.name}{judged}; a MB of it costs {grown:.2f} times one of"
-            f" {first.name}; sessions alone {median(alone):.1f}x in the median, {max(alone):.1f}x at worst"
+            f"- {strategy}: {ratio:.1f}x orjson at {last.size:g} MB{judged}, at most {worst.ratio(strategy):.1f}x at"
+            f" {worst.size:g} MB; a MB costs {grown:.2f} times that at {first.size:g} MB;"
+            f" sessions alone {median(alone):.1f}x in the median, {max(alone):.1f}x at worst"
         )
 
 
-def _pieces(turns: Sequence[Turn], size: float, count: int) -> Iterator[Sequence[Turn]]:
+def _pieces(turns: Sequence[Turn], size: float, *, count: int) -> Iterator[Sequence[Turn]]:
     """*count* runs of turns, each the next ones that come to *size* megabytes; after the last turn comes the first."""
     endless = cycle(turns)
     for _ in range(count):
@@ -127,17 +128,19 @@ def _up_to(size: float, turns: Iterator[Turn]) -> Iterator[Turn]:
             return
 
 
-def _sample(name: str, pieces: Sequence[Sequence[Turn]]) -> Sample:
+def _sample(size: float, pieces: Sequence[Sequence[Turn]]) -> Sample:
     lines = [orjson.dumps({"role": turn.get("role"), "text": text_of(turn)}) for piece in pieces for turn in piece]
-    size = sum(map(megabytes, pieces)) / len(pieces)
-    return Sample(name, size, [transcript_of(piece) for piece in pieces], lines)
+    return Sample(size, sum(map(megabytes, pieces)), [transcript_of(piece) for piece in pieces], lines)
 
 
 def _round(samples: Sequence[Sample], strategies: Sequence[str]) -> list[list[float]]:
-    """Seconds for each sample: of the pass, then of each strategy."""
-    return [
-        [_timed(_parse, sample), *(_timed(_fit, sample, strategy) for strategy in strategies)] for sample in samples
-    ]
+    """Seconds for each sample: of the pass, which is taken before each strategy, then of each strategy."""
+    return [_turns_about(sample, strategies) for sample in samples]
+
+
+def _turns_about(sample: Sample, strategies: Sequence[str]) -> list[float]:
+    times = [(_timed(_parse, sample), _timed(_fit, sample, strategy)) for strategy in strategies]
+    return [min(parsed for parsed, _ in times), *(fitted for _, fitted in times)]
 
 
 def _parse(sample: Sample) -> None:
@@ -158,6 +161,4 @@ def _timed(task: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> floa
 
 def _cost(sample: Sample, strategies: Sequence[str], seconds: Sequence[float]) -> Cost:
     parsed, *spent = (1000 * time / sample.megabytes for time in seconds)
-    return Cost(
-        sample.name, sample.size, len(sample.transcripts), parsed, dict(zip(strategies, spent, strict=True))
-    )
+    return Cost(sample.size, len(sample.transcripts), parsed, dict(zip(strategies, spent, strict=True)))

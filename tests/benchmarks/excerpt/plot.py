@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, log10
 from statistics import mean
 
+from nous.excerpt import BUDGET
+
 from .chart import HEIGHT, WIDTH, Axis, Line, Panel, drawn
 from .growth import LIMITS, Cost
 from .retention import MUST, Retention
@@ -13,13 +15,20 @@ COLUMNS = 3
 OTHERS: Mapping[str, str] = {"ref_id": "identifiers of a summary", "ref_word": "words of a summary"}
 """Categories that have a panel of their own, and how that is called."""
 
-_STEP = 0.2
+_STEPS = 5
+"""From nothing to all, on the axis of shares."""
+
 _TITLE = "What an excerpt keeps, by budget, and what it costs, by size"
+
+Share = tuple[Retention, float]
 
 
 def plotted(figures: Sequence[Retention], by_size: Sequence[Cost], strategies: Sequence[str]) -> str:
-    """An SVG file: what must be kept of each data set, what summaries used, and the cost."""
-    panels = [*_retention_panels(figures, strategies), _cost_panel(by_size, strategies)]
+    """An SVG file: what must be kept of each data set, what summaries used, and the cost.
+
+    Strategies beyond the fifth have no style, and are left out.
+    """
+    panels = [*_retention_panels(figures, strategies), *([_cost_panel(by_size, strategies)] if by_size else [])]
     drawings = [
         element
         for number, panel in enumerate(panels)
@@ -29,28 +38,32 @@ def plotted(figures: Sequence[Retention], by_size: Sequence[Cost], strategies: S
 
 
 def _retention_panels(figures: Sequence[Retention], strategies: Sequence[str]) -> Iterator[Panel]:
-    for data in dict.fromkeys(figure.data for figure in figures):
-        of_set = [figure for figure in figures if figure.data == data]
-        yield from _retention_panel(f"{data}: what must be kept", of_set, MUST, strategies)
-    for category, name in OTHERS.items():
-        with_it = [figure for figure in figures if category in figure.kept]
-        yield from _retention_panel(name, with_it, (category,), strategies)
+    """All with the same axis of shares, so that they can be compared."""
+    wanted = {f"{data}: what must be kept": (data, MUST) for data in dict.fromkeys(figure.data for figure in figures)}
+    wanted |= {name: ("", (category,)) for category, name in OTHERS.items()}
+    shares = {title: _shares(figures, data, categories) for title, (data, categories) in wanted.items()}
+    low = min((share for found in shares.values() for _, share in found), default=0.0)
+    axis = _share_axis(min(floor(low * _STEPS), _STEPS - 1))
+    yield from (_retention_panel(title, found, strategies, axis) for title, found in shares.items() if found)
 
 
-def _retention_panel(
-    title: str, figures: Sequence[Retention], categories: Sequence[str], strategies: Sequence[str]
-) -> Iterator[Panel]:
-    """A panel, if any of *figures* has one of *categories*."""
-    shares = [(figure, share) for figure in figures if (share := figure.mean_of(categories)) is not None]
-    if not shares:
-        return
+def _shares(figures: Sequence[Retention], data: str, categories: Sequence[str]) -> list[Share]:
+    """What each of the *figures* has to say of *categories*, of one data set or, if that is empty, of all."""
+    found = ((figure, figure.mean_of(categories)) for figure in figures if data in {"", figure.data})
+    return [(figure, share) for figure, share in found if share is not None]
+
+
+def _share_axis(low: int) -> Axis:
+    ticks = {step / _STEPS: f"{step / _STEPS:.0%}" for step in range(low, _STEPS + 1)}
+    return Axis("share kept", ticks, low=min(ticks), high=1)
+
+
+def _retention_panel(title: str, shares: Sequence[Share], strategies: Sequence[str], axis: Axis) -> Panel:
     budgets = sorted({figure.budget for figure, _ in shares})
-    low = floor(min(share for _, share in shares) / _STEP) * _STEP
-    ticks = {low + step * _STEP: f"{low + step * _STEP:.0%}" for step in range(round((1 - low) / _STEP) + 1)}
-    yield Panel(
+    return Panel(
         title,
         x=_log_axis("budget in characters", {budget: _thousands(budget) for budget in budgets}),
-        y=Axis("share kept", ticks, low=min(low, 1 - _STEP), high=1),
+        y=axis,
         lines=[
             Line(strategy, style, [(budget, _mean_at(budget, strategy, shares)) for budget in budgets])
             for strategy, style in zip(strategies, STYLES, strict=False)
@@ -58,7 +71,7 @@ def _retention_panel(
     )
 
 
-def _mean_at(budget: int, strategy: str, shares: Sequence[tuple[Retention, float]]) -> float:
+def _mean_at(budget: int, strategy: str, shares: Sequence[Share]) -> float:
     return mean(share for figure, share in shares if (figure.budget, figure.strategy) == (budget, strategy))
 
 
@@ -74,19 +87,29 @@ def _cost_panel(by_size: Sequence[Cost], strategies: Sequence[str]) -> Panel:
         for limit in LIMITS.values()
     )
     spent = [y for line in lines for _, y in line.points]
-    decades = [10.0**power for power in range(floor(log10(min(spent))), ceil(log10(max(spent))) + 1)]
+    round_numbers = _round_numbers(min(spent), max(spent))
     return Panel(
-        "cost",
-        x=_log_axis("transcript in MB", {cost.size: f"{cost.size:.2g}" for cost in sizes}),
-        y=Axis("ms of CPU per MB", {value: f"{value:g}" for value in decades}, decades[0], decades[-1], is_log=True),
+        f"cost of an excerpt of {_thousands(BUDGET)}",
+        x=_log_axis("transcript in MB", {cost.size: f"{cost.size:g}" for cost in sizes}),
+        y=_log_axis("ms of CPU per MB", {number: f"{number:g}" for number in round_numbers}),
         lines=lines,
     )
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10 and so on, from the last that is not above *low* to the first that is not below *high*."""
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    numbers = [first * 10.0**power for power in powers for first in (1, 2, 5)]
+    least = max(number for number in numbers if number <= low)
+    most = min(number for number in numbers if number >= high)
+    return [number for number in numbers if least <= number <= most]
 
 
 def _log_axis(label: str, ticks: Mapping[float, str]) -> Axis:
     """An axis from the first tick to the last; a tick that stands alone is in the middle."""
     low, high = min(ticks), max(ticks)
-    return Axis(label, ticks, low, high, is_log=True) if low < high else Axis(label, ticks, low / 2, high * 2, True)
+    around = 1 if low < high else 2
+    return Axis(label, ticks, low / around, high * around, is_log=True)
 
 
 def _thousands(number: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from .chart import HEIGHT, WIDTH
 
 STYLES = ("first", "second", "third", "fourth", "fifth")
-"""Classes of lines, the most important first."""
+"""Classes of lines, the most important first. It is the broadest, so that it shows below those drawn over it."""
 
 BASELINE, LIMIT = "baseline", "limit"
 """Classes of lines that are there to compare with."""
@@ -33,11 +33,13 @@ text { font: 12px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-s
 .fourth { stroke: #b3558f; fill: #b3558f; }
 .fifth { stroke: #a87900; fill: #a87900; }
 .baseline, .limit { stroke: #59636e; fill: #59636e; }
-.line.first, .line.second { stroke-width: 2.6; }
+.line.first { stroke-width: 4.4; }
+.line.second { stroke-width: 2; }
+.dot.first { r: 4.4px; }
 .line.third { stroke-dasharray: 7 3; }
 .line.fourth { stroke-dasharray: 2 3; }
 .line.fifth { stroke-dasharray: 7 3 2 3; }
-.line.limit { stroke-width: 1; stroke-dasharray: 1 4; }
+.line.limit { stroke-width: 1.2; stroke-dasharray: 3 4; }
 path.line, path.lead { fill: none; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; }
@@ -57,10 +59,10 @@ path.line, path.lead { fill: none; }
 def sheet(drawings: Sequence[str], *, columns: int, rows: int, title: str) -> str:
     """*drawings* of so many *columns* and *rows* of panels, as an SVG file."""
     width, height = columns * WIDTH + 2 * _MARGIN, rows * HEIGHT + 2 * _MARGIN
+    box = f"0 0 {width} {height}"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-            ' role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="{box}" role="img">',
             f"<title>{title}</title>",
             f"<style>{_CSS}</style>",
             f'<rect class="ground" width="{width}" height="{height}" rx="8"/>',
