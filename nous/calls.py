@@ -10,6 +10,7 @@ from nous.transcript.model import Entry
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path", "target_file", "filename")
+_IN_PATCHES = " File: "
 _PATCH_KEYS = ("input", "patch", "command")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
@@ -85,7 +86,11 @@ def written_files(call: Entry) -> list[str]:
 
 def commit_subject(call: Entry) -> str | None:
     """The first line of the message, if the call commits."""
-    command = shell_command(call)
+    return subject_of_commit(shell_command(call))
+
+
+def subject_of_commit(command: str) -> str | None:
+    """The first line of the message, if *command* commits."""
     commit = _COMMIT.search(command) if "commit" in command else None
     if commit is None:
         return None
@@ -102,5 +107,9 @@ def test_command(call: Entry) -> str | None:
 
 
 def _patched(given: Mapping[str, Any]) -> list[str]:
-    patches = [given[key] for key in _PATCH_KEYS if key in given]
-    return [path.strip() for patch in patches if isinstance(patch, str) for path in _PATCHED.findall(patch)]
+    found: list[str] = []
+    for key in _PATCH_KEYS:
+        patch = given.get(key)
+        if patch and isinstance(patch, str) and _IN_PATCHES in patch:
+            found += (path.strip() for path in _PATCHED.findall(patch))
+    return found

@@ -1,10 +1,9 @@
 """A run of tool calls as one line: each call in short, repeats counted, commits by their subject."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple, cast
 
-from nous.calls import commit_subject, hands_over, shell_command, writes
+from nous.calls import hands_over, shell_command, subject_of_commit, writes
 from nous.excerpt.naming import Naming
 from nous.prose import Span
 from nous.transcript.model import Entry
@@ -34,8 +33,9 @@ def line_of_calls(run: Sequence[Entry], naming: Naming) -> Line:
     times: dict[str, int] = {}
     deeds: set[str] = set()
     for call in run:
-        commit, paths = commit_subject(call), naming.paths_in(call)
-        is_deed = commit is not None or _changes_the_world(call, paths)
+        paths, command = naming.paths_in(call), shell_command(call)
+        commit = subject_of_commit(command) if command else None
+        is_deed = commit is not None if command else not paths and (writes(call) or hands_over(call))
         brief = f'git commit "{commit[:_LONGEST_SUBJECT]}"' if commit else brief_call(call, paths, is_deed=is_deed)
         if brief := naming.brief(brief, paths):
             times[brief] = times.get(brief, 0) + 1
@@ -44,19 +44,20 @@ def line_of_calls(run: Sequence[Entry], naming: Naming) -> Line:
     pieces = [f"{brief} x{count}" if count > 1 else brief for brief, count in times.items()]
     spans = _spans(pieces)
     of_deeds = (span for brief, span in zip(times, spans, strict=True) if brief in deeds) if deeds else ()
-    return Line(BETWEEN_CALLS.join(pieces), spans, tuple(of_deeds))
+    return Line(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(of_deeds))
 
 
-def _spans(pieces: Sequence[str]) -> tuple[Span, ...]:
+def _spans(pieces: Sequence[str]) -> list[Span]:
     """Where each of *pieces* stands in the line, with what parts it from the next."""
-    ends = list(accumulate(len(piece) + len(BETWEEN_CALLS) for piece in pieces))
-    if ends:
-        ends[-1] -= len(BETWEEN_CALLS)
-    return tuple(zip([0, *ends[:-1]], ends, strict=True)) if ends else ()
-
-
-def _changes_the_world(call: Entry, paths: Sequence[str]) -> bool:
-    return not paths and not shell_command(call) and (writes(call) or hands_over(call))
+    spans: list[Span] = []
+    begun = 0
+    for piece in pieces:
+        end = begun + len(piece) + len(BETWEEN_CALLS)
+        spans.append((begun, end))
+        begun = end
+    if spans:
+        spans[-1] = spans[-1][0], begun - len(BETWEEN_CALLS)
+    return spans
 
 
 def brief_call(call: Entry, paths: Sequence[str], *, is_deed: bool) -> str:

@@ -15,6 +15,7 @@ from nous.excerpt.pieces import Piece, pieces_of
 from nous.excerpt.spans import complete, longest_closing, merged, most_added
 from nous.language import words
 from nous.prose import Span
+from nous.secrets import looks_secret
 
 BREVITY = 0.8
 _ROUNDS = 2
@@ -113,6 +114,9 @@ class _Filling:
             promised, index, span, piece = heap[0]
             self._read(piece)
             gain = -self._gain(piece)
+            if not gain:
+                heapq.heappop(heap)
+                continue
             if gain <= promised:
                 return heapq.heappop(heap)
             heapq.heapreplace(heap, (gain, index, span, piece))
@@ -120,14 +124,21 @@ class _Filling:
 
     def _read(self, piece: Piece) -> None:
         """Look what *piece* says, which is worth the time only for those that come to the top."""
-        if not piece.is_read and self._items[piece.index].role is Role.ASSISTANT:
-            start, end = piece.span
-            if self._words.opens("narrates", self._items[piece.index].text[start : min(end, start + _OPENING)]):
-                piece.factor *= _NARRATED
+        if piece.is_read:
+            return
         piece.is_read = True
+        start, end = piece.span
+        item = self._items[piece.index]
+        if item.role is Role.ASSISTANT:
+            if self._words.opens("narrates", item.text[start : min(end, start + _OPENING)]):
+                piece.factor *= _NARRATED
+        elif item.role is Role.OUTPUT and looks_secret(item.text[start:end]):
+            piece.factor = 0.0
 
     def _gain(self, piece: Piece) -> float:
         piece.news -= self._covered
+        if not piece.news and self._items[piece.index].role is Role.OUTPUT:
+            return 0.0
         news = _WORTH_OF_ANY + sum(map(self._worth.__getitem__, piece.news))
         beside = _MARK if piece.index in self.spans else _LABEL_AND_GAP
         return news * piece.factor / (piece.length + beside) ** BREVITY

@@ -45,6 +45,8 @@ def floor(items: Sequence[Item], room: int) -> Choice:
     deeds = deeds_in(items, but=weights)
     blank = Ledger(items)
     for owed, with_all_deeds in _promises(items, weights):
+        if sum(owed.values()) > room:
+            continue
         ledger = blank.of(owed.items())
         if ledger.spent > room:
             continue

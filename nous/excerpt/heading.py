@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from nous.calls import written_files
+from nous.calls import shell_command, writes, written_files
 from nous.excerpt.items import PERSONAL, Item
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.naming import Naming
 from nous.excerpt.spans import full_length
-from nous.transcript.model import Kind, Transcript
+from nous.transcript.model import Entry, Kind, Transcript
 
 FILES_SHARE = 0.10
 """How much of the budget the line of edited files may take."""
@@ -20,7 +20,13 @@ _BETWEEN = ", "
 def edited_files(transcript: Transcript, naming: Naming) -> tuple[str, ...]:
     """The files that were written to, in order of the first time."""
     calls = (entry for entry in transcript if entry.kind is Kind.TOOL_CALL and naming.paths_in(entry))
-    return tuple(dict.fromkeys(naming.relative(path) for call in calls for path in written_files(call)))
+    return tuple(dict.fromkeys(naming.relative(path) for call in calls for path in _written(call, naming)))
+
+
+def _written(call: Entry, naming: Naming) -> Sequence[str]:
+    if shell_command(call):
+        return written_files(call)
+    return naming.paths_in(call) if writes(call) else ()
 
 
 def files_line(files: Sequence[str], room: int) -> str:

@@ -1,6 +1,6 @@
 """What became of every entry of a transcript."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nous.excerpt.choice import Choice
@@ -28,24 +28,23 @@ def manifest_of(
     items: Sequence[Item], left_out: Sequence[Record], choice: Choice, *, strategy: str, budget: int, unit: str
 ) -> Manifest:
     """Account for every item and for every entry that is none."""
-    records = list(_records(items, choice))
+    kept: list[Record] = []
+    cut: list[Record] = []
+    dropped: list[Record] = []
+    for index, item in enumerate(items):
+        spans, chars = choice.spans.get(index), len(item.text)
+        score = round(choice.scores.get(index, 0.0), 3)
+        if not spans:
+            dropped.append(Record(item.entries, str(item.role), chars, 0, "no room", score))
+            continue
+        shown = sum(end - start for start, end in spans)
+        record = Record(item.entries, str(item.role), chars, shown, choice.reasons[index], score)
+        (kept if shown == chars else cut).append(record)
     return Manifest(
         strategy=strategy,
         budget=budget,
         unit=unit,
-        kept=tuple(record for record in records if record.shown == record.chars),
-        cut=tuple(record for record in records if 0 < record.shown < record.chars),
-        dropped=(*(record for record in records if record.shown == 0), *left_out),
+        kept=tuple(kept),
+        cut=tuple(cut),
+        dropped=(*dropped, *left_out),
     )
-
-
-def _records(items: Sequence[Item], choice: Choice) -> Iterator[Record]:
-    for index, item in enumerate(items):
-        yield Record(
-            entries=item.entries,
-            role=item.role.value,
-            chars=len(item.text),
-            shown=sum(end - start for start, end in choice.spans.get(index, ())),
-            reason=choice.reasons.get(index, "no room"),
-            score=round(choice.scores.get(index, 0.0), 3),
-        )

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from nous.excerpt.failures import looks_failed
 from nous.excerpt.items import Item, Role
 from nous.prose import Span
-from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 
 LOOKED_AT = 1000
@@ -26,8 +25,7 @@ def with_outputs(items: Sequence[Item], transcript: Transcript) -> tuple[Item, .
 def outputs_of(transcript: Transcript) -> list[Item]:
     """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
 
-    A line that stood in an output before is left out, and one that looks as if it held a secret; so are the numbers
-    that tools put before lines.
+    A line that stood in an output before is left out, and so are the numbers that tools put before lines.
     """
     seen: set[str] = set()
     items = (
@@ -52,7 +50,7 @@ def _item(at: int, entry: Entry, seen: set[str]) -> Item:
 def _lines(text: str, seen: set[str]) -> Iterator[str]:
     for whole in _NUMBERING.sub("", text).splitlines():
         for line in _shortened(whole.strip()):
-            if len(line) >= _SHORTEST_LINE and line not in seen and not looks_secret(line):
+            if len(line) >= _SHORTEST_LINE and line not in seen:
                 seen.add(line)
                 yield line
 

@@ -1,5 +1,6 @@
 """The strategies, one file each: another file here is another strategy."""
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -7,6 +8,7 @@ from nous.errors import BadInput
 from nous.excerpt.choice import Strategy
 
 
+@cache
 def names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in iter_modules(__path__)))
 
