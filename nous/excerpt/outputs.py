@@ -8,7 +8,7 @@ from nous.excerpt.items import Item, Role
 from nous.prose import Span
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 
-LOOKED_AT = 1000
+LOOKED_AT = 700
 """Characters of an output that are considered; what a tool has to say, it says at the beginning."""
 
 LONGEST_LINE = 160
