@@ -11,7 +11,12 @@ from math import log
 
 from nous.language import words
 
+WORTH = 1000
+"""What a term is worth that is said once."""
+
 IDENTIFIER_WORTH = 2.5
+"""How many times as much an identifier is worth."""
+
 OFTEN = 0.5
 """How much more a term is worth for every e-fold more sentences that have it."""
 
@@ -54,15 +59,18 @@ class Concepts:
         return terms if bare.isascii() else _with_characters(terms)
 
 
-def worths(spoken: Iterable[Iterable[str]]) -> dict[str, float]:
-    """What each term is worth: more, the more of *spoken* have it, and more for an identifier."""
+def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
+    """What each term is worth: more, the more of *spoken* have it, and more for an identifier.
+
+    Whole numbers, so that a sum does not depend on the order of a set.
+    """
     counted: Counter[str] = Counter()
     for terms in spoken:
         counted.update(terms)
-    by_times = [0.0, *(1 + OFTEN * log(times) for times in range(1, max(counted.values(), default=0) + 1))]
-    return {
-        term: by_times[times] * (IDENTIFIER_WORTH if _is_identifier(term) else 1.0) for term, times in counted.items()
-    }
+    most = max(counted.values(), default=0)
+    worth = [0, *(round(WORTH * (1 + OFTEN * log(times))) for times in range(1, most + 1))]
+    of_identifier = [round(IDENTIFIER_WORTH * one) for one in worth]
+    return {term: of_identifier[times] if _is_identifier(term) else worth[times] for term, times in counted.items()}
 
 
 def _is_identifier(term: str) -> bool:

@@ -8,7 +8,7 @@ import heapq
 from collections.abc import Sequence
 
 from nous.excerpt.choice import Choice
-from nous.excerpt.concepts import worths
+from nous.excerpt.concepts import WORTH, worths
 from nous.excerpt.items import Item, Role
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.pieces import Piece, pieces_of
@@ -23,7 +23,7 @@ _MARK, _LABEL_AND_GAP = 10, 45
 """Characters that a piece costs beside its own: in an item that is shown already, and about in one that is not."""
 
 _LEAST_ROOM = 24
-_WORTH_OF_ANY = 0.5
+_WORTH_OF_ANY = WORTH // 2
 """What a piece is worth that says nothing new, so that no room is left unused."""
 
 _OPENING = 80
@@ -151,7 +151,7 @@ class _Filling:
         return most_added(text, piece.span, closing=closing, to_nothing=piece.index not in self.spans)
 
     def _add(self, piece: Piece, *, gain: float) -> None:
-        self.gains.setdefault(piece.index, gain)
+        self.gains.setdefault(piece.index, gain / WORTH)
         self.spans[piece.index] = merged((*self.spans.get(piece.index, ()), piece.span))
         self._covered |= piece.news
 

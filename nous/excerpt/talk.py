@@ -8,7 +8,7 @@ the talk. The words for them stand in `nous.language`; what each sign weighs was
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import exp
+from math import exp, fsum
 from types import MappingProxyType
 
 from nous.excerpt.items import Item, Role
@@ -70,7 +70,7 @@ def states(sentence: str, spoken: Mapping[str, int] = _NO_ONE) -> float:
     about, signs = _read(found)
     odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)
     if spoken:
-        rare = sum([1 / spoken.get(topic, 1) for topic in about])
+        rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # whatever the order of a set, the same
         odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
     if _NAME.search(sentence):
         odds += _NAMED
