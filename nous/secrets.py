@@ -14,16 +14,26 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){13,19}(?![\w-])")
-_TOKEN = re.compile(r"[A-Za-z0-9+=_-]{24,}")
+_LONG = 24
+_TOKEN = re.compile(rf"[A-Za-z0-9+=_-]{{{_LONG},}}")
+_HINTS = ("k-", "k_", "gh", "xox", "AKIA", "eyJ", "-----BEGIN", "AIza", "glpat-", "REDACTED")
+_NAMES = ("pass", "secret", "key", "token", "bearer")
+"""What is in all that `_KNOWN` and `_NAMED` find; looking for it first is faster."""
+
 _RANDOM_ENOUGH = 3.8
 """Bits per character; names and words stay below."""
 
 
 def looks_secret(text: str) -> bool:
     """Whether *text* holds something that is probably a credential. Errs on the side of yes."""
-    if _KNOWN.search(text) or _NAMED.search(text) or _CARD.search(text):
+    lower = text.lower()
+    if any(hint in text for hint in _HINTS) and _KNOWN.search(text):
         return True
-    return any(_is_random(token) for token in _TOKEN.findall(text))
+    if any(name in lower for name in _NAMES) and _NAMED.search(text):
+        return True
+    if _CARD.search(text):
+        return True
+    return any(_is_random(token) for word in text.split() if len(word) >= _LONG for token in _TOKEN.findall(word))
 
 
 def _is_random(token: str) -> bool:

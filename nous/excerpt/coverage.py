@@ -15,7 +15,6 @@ from nous.excerpt.pieces import Piece, pieces_of
 from nous.excerpt.spans import complete, longest_closing, merged, most_added
 from nous.language import words
 from nous.prose import Span
-from nous.secrets import looks_secret
 
 BREVITY = 0.8
 _ROUNDS = 2
@@ -32,7 +31,7 @@ _OPENING = 80
 _NARRATED = 0.6
 """What is left of a sentence's worth if the agent only says what it is about to do."""
 
-_ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.5, Role.OUTPUT: 0.3}
+_ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3}
 
 
 def cover(items: Sequence[Item], choice: Choice, room: int) -> Choice:
@@ -129,11 +128,8 @@ class _Filling:
         piece.is_read = True
         start, end = piece.span
         item = self._items[piece.index]
-        if item.role is Role.ASSISTANT:
-            if self._words.opens("narrates", item.text[start : min(end, start + _OPENING)]):
-                piece.factor *= _NARRATED
-        elif item.role is Role.OUTPUT and looks_secret(item.text[start:end]):
-            piece.factor = 0.0
+        if item.role is Role.ASSISTANT and self._words.opens("narrates", item.text[start : min(end, start + _OPENING)]):
+            piece.factor *= _NARRATED
 
     def _gain(self, piece: Piece) -> float:
         piece.news -= self._covered

@@ -110,9 +110,10 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
     if not fits_whole(items, budget):
         heading = files_line(material.files, room_for_files(items, budget))
         return _chosen(items, strategy, budget=budget, heading=heading)
-    if strategy.add is None or not (both := with_outputs(items, material.transcript)):
-        everything = Choice.of(whole(items), reason="everything fits")
-        return _Fitted(items=items, choice=everything, text=laid_out(items, everything.spans))
+    both = with_outputs(items, material.transcript) if strategy.add else items
+    if strategy.add is None or fits_whole(both, budget):
+        everything = Choice.of(whole(both), reason="everything fits")
+        return _Fitted(items=both, choice=everything, text=laid_out(both, everything.spans))
     choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
     return _Fitted(items=both, choice=choice, text=laid_out(both, choice.spans))
 

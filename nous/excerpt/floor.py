@@ -19,7 +19,7 @@ from nous.excerpt.choice import Choice
 from nous.excerpt.deeds import are_all, deeds_in, take_deeds
 from nous.excerpt.items import PERSONAL, Item, Role
 from nous.excerpt.ledger import Ledger
-from nous.excerpt.spans import ends, full_length, mark, merged, shown_length
+from nous.excerpt.spans import ends, full_length, mark, merged, outline, shown_length
 from nous.excerpt.talk import is_talk
 from nous.excerpt.water import Claim, shares
 from nous.prose import Span
@@ -36,6 +36,9 @@ ERRORS_SHARE = 0.15
 """How much of the room errors may take of what the promises leave."""
 
 _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
+_DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.SUB_AGENT})
+"""Who may have pasted a plan, or written a text with headings, of which the outline says more than its end."""
+
 _DEED, _ERROR = 8.0, 4.0
 
 
@@ -99,7 +102,7 @@ def _part(item: Item, characters: int) -> tuple[Span, ...]:
         deeds = merged(item.deeds)
         if shown_length(item.text, deeds) <= characters:
             return deeds
-    return ends(item.text, characters)
+    return outline(item.text, characters) if item.role in _DOCUMENTS else ends(item.text, characters)
 
 
 def _add_errors(items: Sequence[Item], choice: Choice, ledger: Ledger, room: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from nous.excerpt.failures import looks_failed
 from nous.excerpt.items import Item, Role
 from nous.prose import Span
+from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 
 LOOKED_AT = 700
@@ -17,15 +18,15 @@ _NUMBERING = re.compile(r"^\s*\d+(?:→|\t|[:|] ?)", re.MULTILINE)
 
 
 def with_outputs(items: Sequence[Item], transcript: Transcript) -> tuple[Item, ...]:
-    """*items* and what the tools of *transcript* answered, in order; empty if they answered nothing worth showing."""
-    outputs = outputs_of(transcript)
-    return tuple(sorted((*items, *outputs), key=lambda item: item.at)) if outputs else ()
+    """*items* and what the tools of *transcript* answered, in order."""
+    return tuple(sorted((*items, *outputs_of(transcript)), key=lambda item: item.at))
 
 
 def outputs_of(transcript: Transcript) -> list[Item]:
     """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
 
-    A line that stood in an output before is left out, and so are the numbers that tools put before lines.
+    A line that stood in an output before is left out, and one that looks as if it held a secret; so are the numbers
+    that tools put before lines.
     """
     seen: set[str] = set()
     items = (
@@ -50,7 +51,7 @@ def _item(at: int, entry: Entry, seen: set[str]) -> Item:
 def _lines(text: str, seen: set[str]) -> Iterator[str]:
     for whole in _NUMBERING.sub("", text).splitlines():
         for line in _shortened(whole.strip()):
-            if len(line) >= _SHORTEST_LINE and line not in seen:
+            if len(line) >= _SHORTEST_LINE and line not in seen and not looks_secret(line):
                 seen.add(line)
                 yield line
 

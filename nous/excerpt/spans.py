@@ -1,11 +1,17 @@
 """A text shown in part: which spans of it, with what marks between them, and no code block left open."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from nous.prose import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
 _WORTH_COUNTING = 400
+_HEADING = re.compile(r"^#{1,6} \S[^\n]*", re.MULTILINE)
+_FEWEST_HEADINGS = 3
+HEADINGS_SHARE = 0.15
+"""How much of the room of a document that is cut its headings may take."""
+
 HEAD = 2 / 3
 """How much of a cut text is its beginning; the rest is its end."""
 
@@ -79,6 +85,24 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
         return ()
     tail = int(kept * (1 - HEAD))
     return merged(((0, _back_to_a_space(text, kept - tail)), (_on_to_a_space(text, len(text) - tail), len(text))))
+
+
+def outline(text: str, room: int) -> tuple[Span, ...]:
+    """`ends`, and for a document as many of the headings between them as a part of the room holds, evenly spread."""
+    headings = [found.span() for found in _HEADING.finditer(text)]
+    if len(headings) < _FEWEST_HEADINGS or full_length(text) <= room:
+        return ends(text, room)
+    whole = ends(text, room)
+    spans = ends(text, int(room * (1 - HEADINGS_SHARE)))
+    if len(spans) != len(whole):
+        return whole
+    between = [heading for heading in headings if spans[0][1] <= heading[0] and heading[1] <= spans[-1][0]]
+    for step in range(1, len(between) + 1):
+        fewer = between[::step]
+        outlined = merged((*spans, *fewer))
+        if shown_length(text, outlined) <= room:
+            return outlined
+    return whole
 
 
 def longest_closing(text: str) -> int:

@@ -30,7 +30,9 @@ def test_what_fits_is_laid_out_whole_with_roles_and_one_line_of_tools(told: Told
 
     text = fit(transcript).text
 
-    assert text == '[User] Q1\n\n[Assistant] A1\n\n[Tools] Read(a.py) | Bash(desc="List", cmd="ls")\n\n[User] Q2'
+    assert text == (
+        "[User] Q1\n\n[Assistant] A1\n\n[Tools] Read(a.py) | Bash(List: ls)\n\n[Output] the whole file\n\n[User] Q2"
+    )
 
 
 def test_repeated_calls_are_counted_and_commits_told_by_their_subject(told: Told) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from nous.excerpt.choice import Choice
+from nous.excerpt.concepts import Concepts, worths
 from nous.excerpt.failures import LONGEST, failure
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Role
@@ -98,11 +99,39 @@ def test_no_errors_is_no_error_line() -> None:
     assert failure("build\n0 errors\nfatal: bad object") == "fatal: bad object"
 
 
-def test_identifiers_count_double() -> None:
-    worth = worths(["call parse_args with words"])
+def terms(text: str) -> set[str]:
+    concepts = Concepts()
+    return concepts.of(concepts.bare(text))
 
-    assert worth["parse_args"] == 2 * worth["words"]
-    assert "with" not in concepts("call parse_args with words")
+
+def test_identifiers_count_more_than_words() -> None:
+    worth = worths([terms("call parse_args with words")])
+
+    assert worth["parse_args"] > 2 * worth["words"]
+    assert "with" not in worth
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fix the cache, please.", {"fix", "cache"}),
+        ("see `a.b_c(d)` in src/x.py:12.", {"a.b_c", "src/x.py:12"}),
+        ('{"port": 8080}', {"port", "8080"}),
+        ("\u65e5\u672c x1", {"\u65e5", "\u672c", "x1"}),
+        ("Gr\u00f6\u00dfe \u2192 5 kg", {"gr\u00f6\u00dfe", "5", "kg"}),
+        ("- [x] the a I ...", set()),
+        ("", set()),
+    ],
+)
+def test_terms_are_words_without_the_marks_around_them(text: str, expected: set[str]) -> None:
+    assert terms(text) - {"..."} == expected
+
+
+def test_bare_text_keeps_every_character_in_its_place() -> None:
+    text = "a, (b): \u2014 `c`\u201d \u65e5\u672c. \U0001f30d d\n"
+
+    assert len(Concepts.bare(text)) == len(text)
+    assert Concepts.bare("x, \u2192 \U0001f30d y") == "x    ? y".replace("?", Concepts.bare("\U0001f30d"))
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 9), (0, 10), (19, 30), (20, 30), (21, 30), (8, 20), (0, 30)])

@@ -1,0 +1,81 @@
+"""What files are called in an excerpt."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nous.excerpt import fit
+from nous.excerpt.naming import naming
+from nous.transcript.model import Header, Transcript
+
+Told = Callable[..., Transcript]
+
+
+def read(path: str) -> tuple[str, str, dict[str, Any]]:
+    return "tool_call", "Read", {"tool": "Read", "tool_input": {"file_path": path}}
+
+
+def run(command: str) -> tuple[str, str, dict[str, Any]]:
+    return "tool_call", command, {"tool": "Bash", "tool_input": {"command": command}}
+
+
+def relative(transcript: Transcript, path: str) -> str:
+    return naming(transcript).relative(path)
+
+
+def test_files_are_named_from_the_directory_that_the_session_says_it_works_in(told: Told) -> None:
+    transcript = replace(told(("user", "x"), read("/home/a/shop/src/cart.py")), header=Header(cwd="/home/a/shop"))
+
+    assert relative(transcript, "/home/a/shop/src/cart.py") == "src/cart.py"
+
+
+def test_without_one_it_is_the_directory_that_the_files_have_in_common(told: Told) -> None:
+    transcript = told(("user", "x"), read("/home/a/shop/src/cart.py"), read("/home/a/shop/lib/tax.py"))
+
+    assert relative(transcript, "/home/a/shop/lib/tax.py") == "lib/tax.py"
+
+
+@pytest.mark.parametrize("said", ["git add src/cart/list.py", "cat ./src/cart/list.py", "diff b/src/cart/list.py"])
+def test_or_that_from_which_the_session_names_a_file_itself(told: Told, said: str) -> None:
+    transcript = told(read("/home/a/shop/src/cart/list.py"), read("/home/a/shop/src/cart/item.py"), run(said))
+
+    assert relative(transcript, "/home/a/shop/src/cart/item.py") == "src/cart/item.py"
+
+
+def test_a_few_files_from_elsewhere_do_not_count(told: Told) -> None:
+    own = [read(f"/home/a/shop/src/m{number}/x{number}.py") for number in range(8)]
+    transcript = told(*own, read("/home/a/.config/plans/plan.md"))
+
+    assert relative(transcript, "/home/a/shop/src/m1/x1.py") == "m1/x1.py"
+    assert relative(transcript, "/home/a/.config/plans/plan.md") == "/home/a/.config/plans/plan.md"
+
+
+def test_a_file_is_named_by_its_path_once_and_by_its_name_from_then_on(told: Told) -> None:
+    text = fit(
+        told(("user", "x"), read("/r/p/src/a.py"), ("assistant", "ok"), read("/r/p/src/a.py"), read("/r/p/b.py"))
+    ).text
+
+    assert "[Tools] Read(src/a.py)" in text
+    assert "[Tools] Read(a.py) | Read(b.py)" in text
+
+
+def test_files_of_the_same_name_are_always_told_apart(told: Told) -> None:
+    calls = [
+        read("/r/p/a/mod.py"),
+        ("assistant", "ok"),
+        read("/r/p/b/mod.py"),
+        ("assistant", "ok"),
+        read("/r/p/a/mod.py"),
+    ]
+
+    text = fit(told(("user", "x"), *calls)).text
+
+    assert text.count("Read(a/mod.py)") == 2
+    assert text.count("Read(b/mod.py)") == 1
+
+
+@pytest.mark.parametrize("path", ["", "/", "//", "a", "/a", "C:\\x\\y.py", "../x", "/a/../b", "x" * 5000])
+def test_odd_paths_do_no_harm(told: Told, path: str) -> None:
+    assert "[User] x" in fit(told(("user", "x"), read(path), read(path))).text
