@@ -28,8 +28,11 @@ class Line(NamedTuple):
     deeds: tuple[Span, ...]
 
 
-def line_of_calls(run: Sequence[Entry], naming: Naming) -> Line:
-    """The calls of *run* in order of their first use; empty if none of them is worth a word."""
+def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, str]) -> Line:
+    """The calls of *run* in order of their first use; empty if none of them is worth a word.
+
+    A call that came to nothing, of which *fates* knows by its id, is marked, and is no deed.
+    """
     times: dict[str, int] = {}
     deeds: set[str] = set()
     for call in run:
@@ -38,6 +41,8 @@ def line_of_calls(run: Sequence[Entry], naming: Naming) -> Line:
         is_deed = commit is not None if command else not paths and (writes(call) or hands_over(call))
         brief = f'git commit "{commit[:_LONGEST_SUBJECT]}"' if commit else brief_call(call, paths, is_deed=is_deed)
         if brief := naming.brief(brief, paths):
+            if fate := fates.get(call.id):
+                brief, is_deed = f"{brief} ({fate})", False
             times[brief] = times.get(brief, 0) + 1
             if is_deed:
                 deeds.add(brief)

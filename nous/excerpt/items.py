@@ -4,11 +4,13 @@ Only about one hundredth of a coding session is anyone's words. Tool output, thi
 here, before any budget is thought of.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
 from nous.excerpt.calls import line_of_calls
 from nous.excerpt.failures import failure, looks_failed
+from nous.excerpt.fates import fates_of
 from nous.excerpt.naming import Naming
 from nous.excerpt.plans import plan_of
 from nous.excerpt.record import Record
@@ -64,7 +66,7 @@ class Item(NamedTuple):
 
 def items_of(transcript: Transcript, naming: Naming) -> tuple[tuple[Item, ...], tuple[Record, ...]]:
     """The items of *transcript* in order, and a record of every entry that is none."""
-    gathered = _Gathered(naming)
+    gathered = _Gathered(naming, fates_of(transcript))
     for at, entry in enumerate(transcript):
         gathered.take(at, entry)
     gathered.end_run()
@@ -74,10 +76,11 @@ def items_of(transcript: Transcript, naming: Naming) -> tuple[tuple[Item, ...], 
 class _Gathered:
     """The items so far. What is left out does not tear a run of calls apart: it ends with what is shown next."""
 
-    def __init__(self, naming: Naming) -> None:
+    def __init__(self, naming: Naming, fates: Mapping[str, str]) -> None:
         self.items: list[Item] = []
         self.left_out: list[Record] = []
         self._naming = naming
+        self._fates = fates
         self._run: list[Placed] = []
         self._failures: set[str] = set()
         self._plans: set[str] = set()
@@ -105,7 +108,7 @@ class _Gathered:
         plans = [(at, call, plan) for at, call in run if (plan := plan_of(call, self._plans))]
         planned = {call.id for _, call, _ in plans}
         calls = [call for _, call in run if call.id not in planned] if planned else [call for _, call in run]
-        line = line_of_calls(calls, self._naming)
+        line = line_of_calls(calls, self._naming, self._fates)
         if line.text:
             entries = tuple([call.id for call in calls])
             self.items.append(Item(Role.TOOLS, line.text, entries, run[0][0], line.parts, line.deeds))
