@@ -1,7 +1,12 @@
-"""What the words of a language tell about the sentence they stand in. Another language is another TOML file here."""
+"""What the words of a language tell about the sentence they stand in.
+
+Another language is another TOML file here, with the tables of english.toml or some of them: its words are known beside
+those of the others, since a session may be in any of them, or in two.
+"""
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -37,14 +42,33 @@ class Words:
 
 
 @cache
-def words(language: str = "english") -> Words:
-    """The words of *language*, read once."""
-    lists = tomllib.loads(files(__name__).joinpath(f"{language}.toml").read_text("utf-8"))
-    openers = _either(re.escape(word.replace("_", " ")) for word in lists["openers"].split())
+def words() -> Words:
+    """The words of every language that there is a file for, read once."""
+    here = files(__name__).iterdir()
+    texts = [
+        file.read_text("utf-8") for file in sorted(here, key=lambda file: file.name) if file.name.endswith(".toml")
+    ]
+    return words_in(texts)
+
+
+def words_in(texts: Iterable[str]) -> Words:
+    """The lists of several TOML files as one: a file adds to the lists of the same name, and need not have them all."""
+    openers: list[str] = []
+    sets: dict[str, set[str]] = defaultdict(set)
+    contains: dict[str, list[str]] = defaultdict(list)
+    begins: dict[str, list[str]] = defaultdict(list)
+    for lists in map(tomllib.loads, texts):
+        openers += lists.get("openers", "").split()
+        for name, text in lists.get("sets", {}).items():
+            sets[name].update(text.split())
+        for table, joined in (("contains", contains), ("begins", begins)):
+            for name, phrases in lists.get(table, {}).items():
+                joined[name] += phrases
+    opening = _either(re.escape(word.replace("_", " ")) for word in openers)
     return Words(
-        sets={name: frozenset(text.split()) for name, text in lists["sets"].items()},
-        contains=_compiled(lists["contains"], "(?<![\\w'\u2019-])"),
-        begins=_compiled(lists["begins"], f"\\W*(?:{openers}\\W+)*"),
+        sets={name: frozenset(found) for name, found in sets.items()},
+        contains=_compiled(contains, "(?<![\\w'\u2019-])"),
+        begins=_compiled(begins, f"\\W*(?:{opening}\\W+)*"),
     )
 
 

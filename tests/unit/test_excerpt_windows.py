@@ -1,0 +1,97 @@
+"""Windows on a session that one excerpt cannot tell: how many, where they begin, and what each says of the others."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nous.errors import BadInput
+from nous.excerpt import fit, windows
+from nous.excerpt.windows import CONTEXT_SHARE, MOST, ONE_PASS, PER_WINDOW
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+
+BUDGET = 400
+HUNDRED = 100 - len("[Assistant] \n\n")
+
+
+def answers(turn: str, count: int) -> list[tuple[str, str]]:
+    """A user's request and so many answers, a hundred characters each as they are laid out."""
+    asked = ("user", turn.ljust(HUNDRED + len("Assistant") - len("User"), "."))
+    return [asked, *(("assistant", f"{turn} {number}".ljust(HUNDRED, ".")) for number in range(1, count))]
+
+
+def session(told: Told, *hundreds: int) -> Transcript:
+    """A session of turns of so many hundreds of characters."""
+    return told(*(entry for turn, count in enumerate(hundreds, start=1) for entry in answers(f"turn{turn}", count)))
+
+
+def beginnings(transcript: Transcript, **options: Any) -> list[str]:
+    """The ids of the entries that the windows begin with."""
+    return [window.transcript.entries[0].id for window in windows(transcript, BUDGET, **options).windows]
+
+
+def test_four_budgets_are_one_window_and_a_hundred_characters_more_are_two(told: Told) -> None:
+    assert len(windows(session(told, *[4] * ONE_PASS), BUDGET).windows) == 1
+    assert len(windows(session(told, *[4] * ONE_PASS, 1), BUDGET).windows) == 2
+
+
+def test_one_window_is_just_the_excerpt(told: Told) -> None:
+    transcript = session(told, 4, 4, 4)
+
+    (window,) = windows(transcript, BUDGET).windows
+
+    assert window.transcript is transcript
+    assert window.excerpt == fit(transcript, BUDGET)
+
+
+def test_each_window_covers_three_budgets_while_there_are_enough(told: Told) -> None:
+    found = windows(session(told, *[4] * PER_WINDOW * 5), BUDGET)
+
+    assert (len(found.windows), found.wanted) == (5, 5)
+    assert [len(window.transcript.entries) for window in found.windows] == [12] * 5
+
+
+def test_where_there_are_not_enough_each_covers_more_and_the_wish_is_told(told: Told) -> None:
+    found = windows(session(told, *[4] * PER_WINDOW * 20), BUDGET)
+
+    assert (len(found.windows), found.wanted) == (MOST, 20)
+
+
+def test_a_caller_may_allow_one_window_only(told: Told) -> None:
+    found = windows(session(told, *[4] * 12), BUDGET, most=1)
+
+    assert (len(found.windows), found.wanted) == (1, 4)
+    assert not found.windows[0].excerpt.text.startswith("[Part ")
+
+
+def test_windows_begin_where_a_turn_does(told: Told) -> None:
+    assert beginnings(session(told, 5, 5, 5, 5, 5)) == ["e0", "e10", "e15"]
+
+
+def test_a_turn_longer_than_a_window_is_cut_near_to_equal_shares(told: Told) -> None:
+    assert beginnings(session(told, 36)) == ["e0", "e12", "e24"]
+
+
+def test_a_turn_shorter_than_a_window_is_not_cut(told: Told) -> None:
+    """Equal shares would end in the middle of the second turn, which is nine tenths of a window long."""
+    assert beginnings(session(told, 6, 10, 6), most=2)[1] in {"e6", "e16"}
+
+
+def test_a_plan_and_the_calls_before_it_leave_no_window_empty(told: Told) -> None:
+    planned = ("tool_call", "plan", {"tool": "TodoWrite", "tool_input": {"todos": [{"content": "a step " * 40}]}})
+    called = ("tool_call", "run", {"tool": "Bash", "tool_input": {"command": "make all " * 12}})
+    transcript = told(*(entry for _ in range(40) for entry in (planned, called, ("assistant", "said " * 20))))
+
+    for budget in range(40, 400, 3):
+        assert all(window.transcript.entries for window in windows(transcript, budget).windows)
+
+
+def test_every_window_but_the_first_tells_how_it_began_and_what_came_just_before(told: Told) -> None:
+    transcript = session(told, *[4] * 9)
+    first, second, third = windows(transcript, 800, most=3).windows if False else windows(transcript, BUDGET).windows
+
+    assert first.excerpt.text.startswith("[Part 1 of 3]\n\n[User] turn1.")
+    assert second.excerpt.text.startswith("[Part 2 of 3]\n\n")
+    assert third.excerpt.text.startswith("[Part 3 of 3]\n\n")
