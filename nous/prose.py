@@ -57,7 +57,10 @@ def fence_at(position: int, blocks: tuple[Fence, ...]) -> Fence | None:
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """Sentences, list items and headings in order, and each code block as one span. Blank space is between them."""
+    """Sentences, list items, headings and rows of tables in order, and each code block as one span.
+
+    Blank space is between them.
+    """
     position = 0
     for block in fences(text):
         yield from _sentences_of_prose(text, position, block.start)
@@ -81,7 +84,7 @@ def _sentences_of_prose(text: str, start: int, end: int) -> Iterator[Span]:
     for gap in _GAP.finditer(text, start, end):
         ends_line = text[gap.start()] in "\r\n"
         stop = gap.start() if ends_line else gap.start() + 1
-        if not ends_line and _goes_on(text[begun:stop]):
+        if not ends_line and (text.startswith("|", begun) or _goes_on(text[begun:stop])):
             continue
         yield from _stripped(text, begun, stop)
         begun = gap.end()

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from nous.calls import hands_over, shell_command, subject_of_commit, writes
+from nous.excerpt.fates import Fate
 from nous.excerpt.naming import Naming
 from nous.prose import Span
 from nous.transcript.model import Entry
@@ -28,10 +29,11 @@ class Line(NamedTuple):
     deeds: tuple[Span, ...]
 
 
-def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, str]) -> Line:
+def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate]) -> Line:
     """The calls of *run* in order of their first use; empty if none of them is worth a word.
 
-    A call that came to nothing, of which *fates* knows by its id, is marked, and is no deed.
+    A call that came to nothing, of which *fates* knows by its id, says so, and what would have been a deed says why. It
+    is no deed, but for a commit, of whose command another part may have failed.
     """
     times: dict[str, int] = {}
     deeds: set[str] = set()
@@ -42,7 +44,8 @@ def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, str]
         brief = f'git commit "{commit[:_LONGEST_SUBJECT]}"' if commit else brief_call(call, paths, is_deed=is_deed)
         if brief := naming.brief(brief, paths):
             if fate := fates.get(call.id):
-                brief, is_deed = f"{brief} ({fate})", False
+                why = f": {fate.reason}" if fate.reason and is_deed else ""
+                brief, is_deed = f"{brief} ({fate.what}{why})", is_deed and commit is not None
             times[brief] = times.get(brief, 0) + 1
             if is_deed:
                 deeds.add(brief)

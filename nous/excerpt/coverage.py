@@ -5,7 +5,7 @@ grows, so the best piece is found by weighing the top of a heap again.
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.concepts import WORTH, worths
@@ -31,7 +31,8 @@ _OPENING = 80
 _NARRATED = 0.6
 """What is left of a sentence's worth if the agent only says what it is about to do."""
 
-_ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3}
+_AS_BEGINNING, _AS_END = 2.0, 1.5
+_ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}
 
 
 def cover(items: Sequence[Item], choice: Choice, room: int) -> Choice:
@@ -67,6 +68,8 @@ class _Filling:
         waiting = [piece for of_item in pieces for piece in self._not_shown(of_item)]
         for piece in waiting:
             piece.factor = _ROLE_WORTH.get(items[piece.index].role, 1.0)
+        for index in _closing_replies(items):
+            _emphasise(pieces[index])
         self._waiting = [(-self._gain(piece), piece.index, piece.span, piece) for piece in waiting]
         heapq.heapify(self._waiting)
 
@@ -150,6 +153,24 @@ class _Filling:
         self.gains.setdefault(piece.index, gain / WORTH)
         self.spans[piece.index] = merged((*self.spans.get(piece.index, ()), piece.span))
         self._covered |= piece.news
+
+
+def _closing_replies(items: Sequence[Item]) -> Iterator[int]:
+    """The last thing that the assistant says before the user speaks again."""
+    last: int | None = None
+    for index, item in enumerate(items):
+        if item.role is Role.ASSISTANT:
+            last = index
+        elif item.role is Role.USER and last is not None:
+            yield last
+            last = None
+
+
+def _emphasise(pieces: Sequence[Piece]) -> None:
+    """An answer begins with its verdict and ends with what it asks, both in few words."""
+    if pieces:
+        pieces[-1].factor *= _AS_END
+        pieces[0].factor *= _AS_BEGINNING
 
 
 def _overlaps(piece: Piece, spans: Sequence[tuple[int, int]]) -> bool:

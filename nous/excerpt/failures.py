@@ -48,9 +48,9 @@ def looks_failed(result: Entry) -> bool:
 
 
 def failure(text: str) -> str:
-    """The lines of *text* that tell what went wrong, at most `LONGEST` characters."""
+    """The lines of *text* that tell what went wrong, at most `LONGEST` characters; empty if only a status is told."""
     lines = [stripped for line in _plain(text).splitlines() if (stripped := line.strip())]
-    said = [line for line in lines if not _STATUS.match(line)] or lines
+    said = [line for line in lines if not _STATUS.match(line)]
     telling = [line for line in said if _is_telling(line)]
     chosen = _first_and_last(telling) or said[:1]
     return _shortened(chosen)

@@ -1,30 +1,50 @@
 """Which tool calls came to nothing: they failed, or the user said no."""
 
-from nous.excerpt.failures import looks_failed
-from nous.transcript.model import Kind, Transcript
+from collections import deque
+from typing import NamedTuple
 
-FAILED = "failed"
-REJECTED = "rejected"
+from nous.excerpt.failures import failure, looks_failed
+from nous.transcript.model import Entry, Kind, Transcript
+
+_LONGEST_REASON = 100
 _SAYS_NO = ("Rejected", "Interrupted")
+_ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 
-def fates_of(transcript: Transcript) -> dict[str, str]:
-    """`FAILED` or `REJECTED` for each such call of *transcript*, by its entry's id.
+class Fate(NamedTuple):
+    """What became of a call that came to nothing, and why, where that is told."""
 
-    An answer belongs to the call that it names, or else to the one before it.
+    what: str
+    reason: str = ""
+
+
+def fates_of(transcript: Transcript) -> dict[str, Fate]:
+    """The fate of each such call of *transcript*, by its entry's id.
+
+    An answer belongs to the call that it names; one that names none, to the first call of its turn that has no answer.
     """
-    fates: dict[str, str] = {}
+    fates: dict[str, Fate] = {}
     named: dict[str, str] = {}
-    last = ""
+    waiting: deque[str] = deque()
     for entry in transcript:
         kind = entry.kind
         if kind is Kind.TOOL_CALL:
-            last = entry.id
             if entry.call_id:
-                named[entry.call_id] = last
-        elif kind is Kind.TOOL_RESULT or kind is Kind.ERROR:
-            if looks_failed(entry):
-                fates[named.get(entry.call_id, "") if entry.call_id else last] = FAILED
-        elif kind is Kind.DECISION and entry.text.startswith(_SAYS_NO):
-            fates[named.get(entry.call_id, "") if entry.call_id else last] = REJECTED
+                named[entry.call_id] = entry.id
+            else:
+                waiting.append(entry.id)
+        elif kind in _ANSWERS:
+            call = named.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
+            if call and (fate := _fate_told_by(entry)):
+                fates[call] = fate
+        elif kind is Kind.USER:
+            waiting.clear()
     return fates
+
+
+def _fate_told_by(entry: Entry) -> Fate | None:
+    if entry.kind is Kind.DECISION:
+        return Fate("rejected") if entry.text.startswith(_SAYS_NO) else None
+    if entry.kind is Kind.ERROR or (entry.kind is Kind.TOOL_RESULT and looks_failed(entry)):
+        return Fate("failed", failure(entry.text).partition("\n")[0][:_LONGEST_REASON])
+    return None

@@ -7,7 +7,8 @@ from typing import Literal
 
 from nous.errors import BadInput
 from nous.excerpt.choice import Choice, Strategy
-from nous.excerpt.heading import edited_files, files_line, room_for_files
+from nous.excerpt.fates import fates_of
+from nous.excerpt.heading import Files, files_line, files_written, room_for_files
 from nous.excerpt.items import Item, items_of
 from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, whole
 from nous.excerpt.manifest import Manifest, manifest_of
@@ -54,7 +55,7 @@ class Material:
     transcript: Transcript
     items: tuple[Item, ...]
     left_out: tuple[Record, ...]
-    files: tuple[str, ...]
+    files: Files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +100,11 @@ def fit(
 
 def material_of(transcript: Transcript) -> Material:
     """What excerpts of *transcript* are made from."""
-    names = naming(transcript)
-    items, left_out = items_of(transcript, names)
-    return Material(transcript=transcript, items=items, left_out=left_out, files=edited_files(transcript, names))
+    names, fates = naming(transcript), fates_of(transcript)
+    items, left_out = items_of(transcript, names, fates)
+    return Material(
+        transcript=transcript, items=items, left_out=left_out, files=files_written(transcript, names, fates)
+    )
 
 
 def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:

@@ -36,7 +36,7 @@ ERRORS_SHARE = 0.15
 """How much of the room errors may take of what the promises leave."""
 
 _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9.0, 6.0
-_DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.SUB_AGENT})
+_DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
 """Who may have pasted a plan, or written a text with headings, of which the outline says more than its end."""
 
 _DEED, _ERROR = 8.0, 4.0
@@ -67,7 +67,7 @@ def floor(items: Sequence[Item], room: int) -> Choice:
 def _weights(items: Sequence[Item]) -> dict[int, float]:
     """The items that have a floor, and how much each counts. The task of a sub-agent counts as its first user turn."""
     of_users = [index for index, item in enumerate(items) if item.role is Role.USER]
-    users = of_users or [0] * (items[0].role is Role.SUB_AGENT)
+    users = of_users or [0] * (items[0].role is Role.TASK)
     finals = [index for index, item in enumerate(items) if item.role is Role.ASSISTANT][-1:]
     weights = dict.fromkeys((0, len(items) - 1), _OTHER)
     weights |= {index: _DECISION for index, item in enumerate(items) if item.role is Role.DECISION}

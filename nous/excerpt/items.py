@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nous.excerpt.calls import line_of_calls
 from nous.excerpt.failures import failure, looks_failed
-from nous.excerpt.fates import fates_of
+from nous.excerpt.fates import Fate
 from nous.excerpt.naming import Naming
 from nous.excerpt.plans import plan_of
 from nous.excerpt.record import Record
@@ -29,6 +29,8 @@ class Role(StrEnum):
     PLAN = "Plan"
     OUTPUT = "Output"
     SUB_AGENT = "Sub-agent"
+    TEAMMATE = "Teammate"
+    TASK = "Task"
     SUMMARY = "Summary"
 
 
@@ -45,6 +47,9 @@ _ROLES = {
     Kind.TOOL_CALL: Role.TOOLS,
 }
 
+_FROM_A_TEAMMATE = "<teammate-message"
+_AFTER_DRAFT = "\nSummary:\n"
+
 Placed = tuple[int, Entry]
 """An entry with its position in the transcript."""
 
@@ -53,7 +58,8 @@ class Item(NamedTuple):
     """Something that can be shown, whole or in parts. `at` is the position of its first entry in the transcript.
 
     `parts` are the calls of a line of tools and `deeds` those of them that changed the world outside of the files; for
-    every other item its sentences are its parts, and `parts` is empty.
+    every other item its sentences are its parts, and `parts` is empty. `size` is the length of what it stands for,
+    where that is more than *text*, and `of` the tool whose output it is.
     """
 
     role: Role
@@ -62,11 +68,15 @@ class Item(NamedTuple):
     at: int = 0
     parts: tuple[Span, ...] = ()
     deeds: tuple[Span, ...] = ()
+    size: int = 0
+    of: str = ""
 
 
-def items_of(transcript: Transcript, naming: Naming) -> tuple[tuple[Item, ...], tuple[Record, ...]]:
+def items_of(
+    transcript: Transcript, naming: Naming, fates: Mapping[str, Fate]
+) -> tuple[tuple[Item, ...], tuple[Record, ...]]:
     """The items of *transcript* in order, and a record of every entry that is none."""
-    gathered = _Gathered(naming, fates_of(transcript))
+    gathered = _Gathered(naming, fates)
     for at, entry in enumerate(transcript):
         gathered.take(at, entry)
     gathered.end_run()
@@ -76,7 +86,7 @@ def items_of(transcript: Transcript, naming: Naming) -> tuple[tuple[Item, ...], 
 class _Gathered:
     """The items so far. What is left out does not tear a run of calls apart: it ends with what is shown next."""
 
-    def __init__(self, naming: Naming, fates: Mapping[str, str]) -> None:
+    def __init__(self, naming: Naming, fates: Mapping[str, Fate]) -> None:
         self.items: list[Item] = []
         self.left_out: list[Record] = []
         self._naming = naming
@@ -96,7 +106,7 @@ class _Gathered:
         elif kind not in _ROLES:
             self._leave_out(entry, str(kind))
         elif text := entry.text.strip():
-            self._show(Item(_role(entry), text, (entry.id,), at))
+            self._say(_role(entry), text, at, entry)
         else:
             self._leave_out(entry, "empty")
 
@@ -121,9 +131,14 @@ class _Gathered:
         text = failure(entry.text)
         if text and text not in self._failures:
             self._failures.add(text)
-            self._show(Item(Role.ERROR, text, (entry.id,), at))
+            self._show(Item(Role.ERROR, text, (entry.id,), at, size=max(len(text), len(entry.text.strip()))))
         else:
-            self._leave_out(entry, "said before" if text else "empty")
+            self._leave_out(entry, "said before" if text else "says nothing")
+
+    def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
+        if role is Role.SUB_AGENT and not self.items and not self._run:
+            role = Role.TASK
+        self._show(Item(role, _without_draft(text) if role is Role.SUMMARY else text, (entry.id,), at))
 
     def _show(self, item: Item) -> None:
         self.end_run()
@@ -134,5 +149,15 @@ class _Gathered:
 
 
 def _role(entry: Entry) -> Role:
-    """Whose words they are. What is said inside of a sub-agent is never a person's."""
-    return Role.SUB_AGENT if entry.agent else _ROLES[entry.kind]
+    """Whose words they are. What is said inside of a sub-agent, or by another agent of a team, is never a person's."""
+    if entry.agent:
+        return Role.SUB_AGENT
+    if entry.kind is Kind.USER and entry.text.lstrip().startswith(_FROM_A_TEAMMATE):
+        return Role.TEAMMATE
+    return _ROLES[entry.kind]
+
+
+def _without_draft(summary: str) -> str:
+    """*summary* without what its writer thought before writing it, which says the same at greater length."""
+    _, heading, rest = summary.partition(_AFTER_DRAFT)
+    return rest.strip() if heading and rest.strip() else summary

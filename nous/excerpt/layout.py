@@ -34,11 +34,11 @@ def fits_whole(items: Sequence[Item], room: int) -> bool:
 
 
 def label(item: Item) -> str:
-    return f"[{item.role}] "
+    return f"[{item.role} of {item.of}] " if item.of else f"[{item.role}] "
 
 
 def label_length(item: Item) -> int:
-    return len(item.role) + len("[] ")
+    return len(item.role) + len("[] ") + (len(" of ") + len(item.of) if item.of else 0)
 
 
 def turns_in(item: Item) -> int:

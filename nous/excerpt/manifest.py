@@ -32,7 +32,7 @@ def manifest_of(
     cut: list[Record] = []
     dropped: list[Record] = []
     for index, item in enumerate(items):
-        spans, chars = choice.spans.get(index), len(item.text)
+        spans, chars = choice.spans.get(index), item.size or len(item.text)
         score = round(choice.scores.get(index, 0.0), 3)
         if not spans:
             dropped.append(Record(item.entries, str(item.role), chars, 0, "no room", score))

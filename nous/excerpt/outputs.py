@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import cast
 
 import orjson
 
-from nous.calls import writes
 from nous.excerpt.failures import looks_failed
 from nous.excerpt.items import Item, Role
 from nous.prose import Span
@@ -15,11 +15,12 @@ from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 from nous.transcript.tools.table import BOOKKEEPING
 
-LOOKED_AT = 700
-"""Characters of an output that are considered; what a tool has to say, it says at the beginning."""
+LOOKED_AT, LOOKED_AT_END = 600, 300
+"""Characters of an output that are considered: most tools say what they have to say first, tests say it last."""
 
 LONGEST_LINE = 160
 _SHORTEST_LINE = 12
+_LONGEST_TOOL = 40
 _OPENS_JSON = frozenset("{[")
 _LONGEST_JSON = 20_000
 _MOST_VALUES = 100
@@ -32,10 +33,7 @@ def with_outputs(items: Sequence[Item], transcript: Transcript) -> tuple[Item, .
 
 
 def outputs_of(transcript: Transcript) -> list[Item]:
-    """What tools answered in *transcript* to questions.
-
-    Failures are items anyway; what was written to a file or changed elsewhere is echoed by tools that write, and what
-    comes from the web anybody may have written.
+    """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
 
     A line that stood in an output before is left out, and one that looks as if it held a secret; so are the numbers
     that tools put before lines.
@@ -44,13 +42,13 @@ def outputs_of(transcript: Transcript) -> list[Item]:
     items = (
         _item(at, entry, seen)
         for at, entry in enumerate(transcript)
-        if entry.kind is Kind.TOOL_RESULT and entry.trust is Trust.TOOL and not (looks_failed(entry) or _echoes(entry))
+        if entry.kind is Kind.TOOL_RESULT and entry.trust is Trust.TOOL and _is_told(entry)
     )
     return [item for item in items if item.parts]
 
 
-def _echoes(result: Entry) -> bool:
-    return result.tool in BOOKKEEPING or writes(result)
+def _is_told(result: Entry) -> bool:
+    return not looks_failed(result) and result.tool not in BOOKKEEPING
 
 
 def _item(at: int, entry: Entry, seen: set[str]) -> Item:
@@ -61,17 +59,27 @@ def _item(at: int, entry: Entry, seen: set[str]) -> Item:
         lines.append(line)
         parts.append((length, length + len(line)))
         length += len(line) + 1
-    return Item(role=Role.OUTPUT, text="\n".join(lines), entries=(entry.id,), at=at, parts=tuple(parts))
+    text, size = "\n".join(lines), max(length, len(entry.text.strip()))
+    tool = entry.tool if entry.tool and len(entry.tool) <= _LONGEST_TOOL else ""
+    return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool)
 
 
 def _readable(text: str) -> str:
     """The beginning of *text*; of an object or array as what it says, `name: value, name: value`."""
     if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON:
-        try:
-            return ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))[:LOOKED_AT]
-        except orjson.JSONDecodeError:
-            pass  # a text that only looks like it
-    return text[:LOOKED_AT]
+        with suppress(orjson.JSONDecodeError):  # a text that only looks like it
+            text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
+    if len(text) <= LOOKED_AT + LOOKED_AT_END:
+        return text
+    return f"{text[: _back_to_a_blank(text, LOOKED_AT)]}\n{text[_on_to_a_line(text, len(text) - LOOKED_AT_END) :]}"
+
+
+def _back_to_a_blank(text: str, end: int) -> int:
+    return max(text.rfind("\n", 0, end), text.rfind(" ", 0, end), 0) or end
+
+
+def _on_to_a_line(text: str, start: int) -> int:
+    return text.find("\n", start) + 1 or len(text)
 
 
 def _said_by(value: object, name: str = "") -> Iterator[str]:

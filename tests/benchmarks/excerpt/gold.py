@@ -118,7 +118,7 @@ def _entry(turn: Turn) -> Entry:
     if kind is Kind.DECISION:
         return Entry(kind=kind, text=_decision(turn), id="")
     failed = kind is Kind.TOOL_RESULT and bool(turn.get("error") or turn.get("is_error"))
-    return Entry(kind=kind, text=text_of(turn) or _text(turn, "short"), id="", is_error=failed)
+    return Entry(kind=kind, text=text_of(turn) or _text(turn, "short"), id="", tool=_tool(turn), is_error=failed)
 
 
 def _kind(turn: Turn) -> Kind:
@@ -144,6 +144,10 @@ def _call(turn: Turn) -> Entry:
     tool = _text(turn, "tool") or name
     paths = paths_touched(tool, given) or _paths(turn)
     return Entry(kind=Kind.TOOL_CALL, text=short, id="", tool=tool, tool_input=given, paths=paths)
+
+
+def _tool(turn: Turn) -> str | None:
+    return _text(turn, "tool") or None
 
 
 def _input(text: str) -> dict[str, Any] | None:
