@@ -9,6 +9,7 @@ from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 from secrets import token_hex
+from typing import cast
 
 import redis
 
@@ -49,6 +50,8 @@ from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
+
+_HOW_TO_COUNT = "write estimate or package.module:function"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +159,12 @@ def _counter(name: str) -> Counter:
         return estimate
     module, _, function = name.partition(":")
     try:
-        return getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise Misconfigured(
-            f"excerpt.counter = {name!r}: {error}; write estimate or package.module:function"
-        ) from error
+        counter = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise Misconfigured(f"excerpt.counter = {name!r}: {error}; {_HOW_TO_COUNT}") from error
+    if not callable(counter):
+        raise Misconfigured(f"excerpt.counter = {name!r}: that is no function; {_HOW_TO_COUNT}")
+    return cast("Counter", counter)
 
 
 def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:

@@ -10,10 +10,10 @@ from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.fates import fates_of
 from nous.excerpt.heading import Files, files_line, files_written, room_for_files
 from nous.excerpt.items import Item, items_of
-from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, whole
+from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, length_of, whole
 from nous.excerpt.manifest import Manifest, manifest_of
 from nous.excerpt.naming import naming
-from nous.excerpt.outputs import with_outputs
+from nous.excerpt.outputs import OUTPUTS_AT_MOST, with_outputs
 from nous.excerpt.record import Record
 from nous.excerpt.strategies import named
 from nous.tokens import Counter, estimate
@@ -24,10 +24,10 @@ BUDGET = 8000
 
 Unit = Literal["chars", "tokens"]
 
-CHARACTERS_PER_TOKEN = 4
-"""About so many; where a search for the right number begins."""
+CHARACTERS_PER_TOKEN, MOST_CHARACTERS_PER_TOKEN = 4, 32
+"""Where a search for the right number of characters begins; and up to where it is worth trying whether all fits."""
 
-_ROUNDS = 6
+_ROUNDS = 10
 _CLOSE_ENOUGH = 0.97
 
 
@@ -141,22 +141,23 @@ def _chosen(items: tuple[Item, ...], strategy: Strategy, *, budget: int, heading
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
     """What fits into the number of characters that comes close to *budget* tokens, and never above."""
-    characters = budget * CHARACTERS_PER_TOKEN
-    best: _Fitted | None = None
+    best = _fitted(material, 0, strategy)
+    fits, exceeds = 0, length_of(material.items) + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
+    may_fit_whole = length_of(material.items) <= budget * MOST_CHARACTERS_PER_TOKEN
+    characters = exceeds - 1 if may_fit_whole else min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)
     for _ in range(_ROUNDS):
         fitted = _fitted(material, characters, strategy)
         tokens = count(fitted.text)
         if tokens <= budget:
-            best = fitted
-            if tokens >= _CLOSE_ENOUGH * budget or len(fitted.text) < _CLOSE_ENOUGH * characters:
-                return fitted
-        elif best:
-            return best
-        characters = max(0, int(characters * _CLOSE_ENOUGH * budget / max(1, tokens)))
-    while best is None:
-        characters //= 2
-        fitted = _fitted(material, characters, strategy)
-        best = fitted if count(fitted.text) <= budget or not characters else None
+            best, fits = fitted, characters
+            if tokens >= _CLOSE_ENOUGH * budget:
+                break
+        else:
+            exceeds = characters
+        if exceeds - fits <= 1:
+            break
+        likely = int(characters * budget / max(1, tokens)) if tokens else exceeds
+        characters = min(max(likely, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)
     return best
 
 

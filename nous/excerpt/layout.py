@@ -27,10 +27,13 @@ def laid_out(items: Sequence[Item], taken: Taken, *, heading: str = "") -> str:
 
 def fits_whole(items: Sequence[Item], room: int) -> bool:
     """Whether all of *items* can be shown whole in *room* characters."""
-    if sum(len(item.text) for item in items) > room:
-        return False
+    return sum(len(item.text) for item in items) <= room and length_of(items) <= room
+
+
+def length_of(items: Sequence[Item]) -> int:
+    """How many characters *items* take if all of them are shown whole; nothing else stands between them then."""
     lengths = [label_length(item) + full_length(item.text) + len(BETWEEN) for item in items]
-    return sum(lengths) - len(BETWEEN) <= room
+    return sum(lengths) - len(BETWEEN) if lengths else 0
 
 
 def label(item: Item) -> str:

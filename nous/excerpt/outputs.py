@@ -18,6 +18,9 @@ from nous.transcript.tools.table import BOOKKEEPING
 LOOKED_AT, LOOKED_AT_END = 600, 300
 """Characters of an output that are considered: most tools say what they have to say first, tests say it last."""
 
+OUTPUTS_AT_MOST = LOOKED_AT + LOOKED_AT_END + 100
+"""More than one output takes, with its label and what parts it from the next."""
+
 LONGEST_LINE = 160
 _SHORTEST_LINE = 12
 _LONGEST_TOOL = 40

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from math import ceil
 
 from nous.errors import BadInput
-from nous.excerpt.fitting import BUDGET, CHARACTERS_PER_TOKEN, Excerpt, Unit, fit, material_of
+from nous.excerpt.fitting import BUDGET, Excerpt, Unit, fit, material_of
 from nous.excerpt.items import Item, Role
 from nous.excerpt.layout import BETWEEN, label, label_length
 from nous.excerpt.spans import ends, shown
@@ -23,9 +23,6 @@ PER_WINDOW = 3
 MOST = 8
 CONTEXT_SHARE = 0.15
 """How much of a window's budget may tell what came before it."""
-
-_INSIDE_OF_TURN = 0.25
-"""How many windows' lengths a boundary may be out of place before one inside of a turn is the better one."""
 
 _LEAST_CONTEXT = 80
 _BEGAN = "[The session began with] "
@@ -81,21 +78,26 @@ def windows(
     if most < 1:
         raise BadInput(f"at most {most} windows: it has to be 1 or more")
     items = material_of(transcript).items
-    characters = budget if unit == "chars" else budget * CHARACTERS_PER_TOKEN
-    lengths = [min(characters, label_length(item) + len(item.text) + len(BETWEEN)) for item in items]
-    wanted = _wanted(sum(lengths), characters)
+    measure = _measure(unit, count)
+    lengths = [min(budget, measure(f"{label(item)}{item.text}{BETWEEN}")) for item in items]
+    wanted = _wanted(sum(lengths), budget)
     starts = _starts(items, lengths, transcript, min(wanted, most)) if wanted > 1 else []
     if not starts:
         excerpt = fit(transcript, budget, strategy=strategy, unit=unit, count=count)
         return Windows(windows=(Window(transcript=transcript, excerpt=excerpt),), wanted=wanted)
     parts = _cut(transcript, [items[start].at for start in starts])
-    contexts = ["", *(_context(items, start, int(characters * CONTEXT_SHARE)) for start in starts)]
+    per_unit = 1 if unit == "chars" else sum(len(item.text) for item in items) / max(1, sum(lengths))
+    contexts = ["", *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
     made: list[Window] = []
     for number, (part, context) in enumerate(zip(parts, contexts, strict=True), start=1):
         heading = f"[Part {number} of {len(parts)}]{BETWEEN}{context}"
         excerpt = _below(heading, part, budget, strategy=strategy, unit=unit, count=count)
         made.append(Window(transcript=part, excerpt=excerpt))
     return Windows(windows=tuple(made), wanted=wanted)
+
+
+def _measure(unit: Unit, count: Counter) -> Counter:
+    return len if unit == "chars" else count
 
 
 def _wanted(length: int, budget: int) -> int:
@@ -107,13 +109,15 @@ def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcrip
     ends_at = list(accumulate(lengths, initial=0))
     share = ends_at[-1] / count
     turns = [transcript.entries[item.at].turn for item in items]
-    odd = [0.0, *(0.0 if after != before else _INSIDE_OF_TURN * share for before, after in pairwise(turns))]
+    begins = [False, *(after != before for before, after in pairwise(turns))]
     starts: list[int] = []
     for number in range(1, count):
         least = starts[-1] + 1 if starts else 1
         places = range(least, len(items) - (count - 1 - number))
         if places:
-            starts.append(min(places, key=lambda place: abs(ends_at[place] - number * share) + odd[place]))
+            away = [(abs(ends_at[place] - number * share), place) for place in places]
+            of_turns = [one for one in away if begins[one[1]] and one[0] <= share / 2]
+            starts.append(min(of_turns or away)[1])
     return starts
 
 
@@ -143,13 +147,13 @@ def _briefly(lead: str, item: Item, room: int) -> str:
 
 def _below(heading: str, part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter) -> Excerpt:
     """What of *part* fits below *heading*; without the heading where that leaves less than half of the budget."""
-    measure: Counter = len if unit == "chars" else count
+    measure = _measure(unit, count)
     room = budget - measure(heading)
     while room >= budget / 2:
         excerpt = fit(part, room, strategy=strategy, unit=unit, count=count)
         text = heading + excerpt.text
         excess = measure(text) - budget
         if excess <= 0:
-            return Excerpt(text=text, manifest=excerpt.manifest)
+            return Excerpt(text=text, manifest=replace(excerpt.manifest, budget=budget))
         room -= excess
     return fit(part, budget, strategy=strategy, unit=unit, count=count)

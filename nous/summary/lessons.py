@@ -27,7 +27,7 @@ _OTHER_PERSON = re.compile(r"\b(?:I['\u2019]ll|I need|you|your|yours|you['\u2019
 _TRAILING = re.compile(r"[:,;(]$|\.\.\.$|…$")
 _TIES = "So|And|But|Also|However|Then|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|No|Right|Sure|Actually"
 _TIE = re.compile(rf"^(?:\W*\b(?:{_TIES})\b)+[,.!:]? +(?=\S)", re.IGNORECASE)
-_WORD = re.compile(r"[\w./-]{3,}")
+_WORD = re.compile(r"\w[\w./-]+\w")
 
 
 def lessons(said: Sequence[Statement], most: int = MOST) -> list[Statement]:

@@ -86,9 +86,9 @@ def test_an_error_keeps_its_first_cause_and_its_verdict() -> None:
     assert failure(log) == "error: one\nerror: two\nbuild failed"
 
 
-def test_an_error_without_telling_words_is_told_by_its_first_line() -> None:
+def test_an_error_without_telling_words_is_told_by_its_first_line_and_a_bare_status_not_at_all() -> None:
     assert failure("Exit code 3\nno idea\nwhat happened") == "no idea"
-    assert failure("Exit code 3") == "Exit code 3"
+    assert failure("Exit code 3") == ""
 
 
 def test_a_long_error_is_shortened() -> None:

@@ -110,7 +110,7 @@ def test_the_session_of_a_sub_agent_keeps_its_task_and_its_report(told: Told) ->
 
     text = fit(transcript, 600).text
 
-    assert text.startswith(f"[Sub-agent] {task}")
+    assert text.startswith(f"[Task] {task}")
     assert text.endswith(report)
 
 

@@ -89,9 +89,82 @@ def test_a_plan_and_the_calls_before_it_leave_no_window_empty(told: Told) -> Non
 
 
 def test_every_window_but_the_first_tells_how_it_began_and_what_came_just_before(told: Told) -> None:
-    transcript = session(told, *[4] * 9)
-    first, second, third = windows(transcript, 800, most=3).windows if False else windows(transcript, BUDGET).windows
+    first, second, third = (window.excerpt.text for window in windows(session(told, *[9] * 12), 1000, most=3).windows)
 
-    assert first.excerpt.text.startswith("[Part 1 of 3]\n\n[User] turn1.")
-    assert second.excerpt.text.startswith("[Part 2 of 3]\n\n")
-    assert third.excerpt.text.startswith("[Part 3 of 3]\n\n")
+    assert first.startswith("[Part 1 of 3]\n\n[User] turn1.")
+    assert second.startswith("[Part 2 of 3]\n\n[The session began with] [User] turn1.")
+    assert "\n\n[Just before] [User] turn4." in second
+    assert "\n\n[Just before] [Assistant] turn4 [...]" in second
+    assert "\n\n[Just before] [Assistant] turn8 [...]" in third
+    assert "[User] turn9." in third
+
+
+def test_what_came_before_takes_no_more_than_its_share(told: Told) -> None:
+    _, second, third = (window.excerpt.text for window in windows(session(told, *[9] * 12), 1000, most=3).windows)
+
+    for text, own in ((second, "\n\n[User] turn5."), (third, "\n\n[User] turn9.")):
+        assert text.index(own) <= CONTEXT_SHARE * 1000 + len("[Part 2 of 3]\n\n")
+
+
+def test_a_budget_too_small_for_a_heading_tells_the_window_alone(told: Told) -> None:
+    found = windows(session(told, *[4] * 9), 20, most=3).windows
+
+    assert [len(window.excerpt.text) for window in found] == [20, 20, 20]
+    assert not any("[Part" in window.excerpt.text for window in found)
+
+
+def test_the_account_of_a_window_names_the_budget_it_was_given(told: Told) -> None:
+    """An excerpt that is longer than the budget in its own account would look like a broken promise."""
+    accounts = [window.excerpt.manifest for window in windows(session(told, *[9] * 12), 1000).windows]
+
+    assert [account.budget for account in accounts] == [1000] * len(accounts)
+
+
+def test_the_digest_of_several_windows_changes_with_any_of_them(told: Told) -> None:
+    turns = [9] * 12
+    found = windows(session(told, *turns), 1000, most=3)
+    other = windows(told(*(entry for entry in _said(told, turns)[:-1]), ("assistant", "Something else.")), 1000, most=3)
+
+    assert [window.excerpt for window in found.windows[:2]] == [window.excerpt for window in other.windows[:2]]
+    assert found.digest != other.digest
+    assert found.chars == sum(len(window.excerpt.text) for window in found.windows)
+
+
+def _said(told: Told, turns: list[int]) -> list[tuple[str, str]]:
+    return [(entry.kind, entry.text) for entry in session(told, *turns)]
+
+
+def test_in_tokens_a_window_covers_three_budgets_of_tokens(told: Told) -> None:
+    """However many characters the counter takes for one: Chinese has about one of them for each token."""
+    transcript = session(told, *[4] * PER_WINDOW * 4)
+
+    found = windows(transcript, BUDGET, unit="tokens", count=len)
+
+    assert (len(found.windows), found.wanted) == (4, 4)
+
+
+def test_a_session_without_a_word_has_one_empty_window(told: Told) -> None:
+    for transcript in (told(), told(("thinking", "hmm " * 4000)), told(("user", "   "))):
+        found = windows(transcript, 10)
+
+        assert (found.chars, found.wanted, len(found.windows)) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"most": 0}, "at most 0 windows: it has to be 1 or more"),
+        ({"budget": -1}, "a budget of -1 chars: it has to be 0 or more"),
+        ({"budget": -1, "unit": "tokens"}, "a budget of -1 tokens: it has to be 0 or more"),
+        ({"unit": "words"}, "'words' is not a unit: choose chars or tokens"),
+        ({"strategy": "best"}, "'best' is not a strategy: choose one of default, "),
+    ],
+)
+def test_what_cannot_be_is_refused_however_long_the_session_is(
+    told: Told, options: dict[str, Any], complaint: str
+) -> None:
+    chosen: dict[str, Any] = {"budget": BUDGET, **options}
+
+    for hundreds in ([1], [2], [5], [4] * 99):
+        with pytest.raises(BadInput, match=complaint):
+            windows(session(told, *hundreds), **chosen)

@@ -1,0 +1,132 @@
+"""The laws of the excerpt on real sessions: never over the budget, and every entry accounted for once."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from benchmarks.excerpt.gold import data_sets, transcript_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nous.errors import BadInput
+from nous.excerpt import Manifest, fit, windows
+from nous.excerpt.strategies import names
+from nous.tokens import estimate
+from nous.transcript import read_transcript
+from nous.transcript.model import Transcript
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+NO_SESSIONS = {"embedding", "facts", "retention", "openai_chat"}
+"""Folders of other things; those of `openai_chat` are read as the set `tau_dev`, each on its own."""
+
+BUDGETS = (0, 1, 2, 5, 10, 37, 100, 333, 1000, 2000, 8000, 16_000, 100_000)
+NORMALISED = ("coding_dev", "reference_dev", "tau_dev")
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the shared sessions are not at {DATA}")
+
+
+@cache
+def sessions_in(folder: str) -> tuple[Transcript, ...]:
+    """Every session in a folder of files, but for files that hold none."""
+    read = (_read(path) for path in sorted((DATA / folder).rglob("*")) if path.is_file())
+    return tuple(transcript for transcript in read if transcript)
+
+
+@cache
+def sessions_of(data_set: str) -> tuple[Transcript, ...]:
+    """Every session of a set of normalised turns."""
+    found = data_sets(DATA / "retention").get(data_set, ())
+    return tuple(transcript_of(session.turns) for session in found)
+
+
+@cache
+def all_sessions() -> tuple[Transcript, ...]:
+    return tuple(chain(*map(sessions_in, FOLDERS), *map(sessions_of, NORMALISED)))
+
+
+def _read(path: Path) -> Transcript | None:
+    try:
+        return read_transcript(path)
+    except BadInput:
+        return None
+
+
+FOLDERS = sorted({path.name for path in DATA.glob("*/")} - NO_SESSIONS) if DATA.is_dir() else []
+
+
+def is_accounted(manifest: Manifest, transcript: Transcript) -> bool:
+    """Whether each entry of *transcript* is named once, and nothing else is."""
+    records = (*manifest.kept, *manifest.cut, *manifest.dropped)
+    named = [entry for record in records for entry in record.entries]
+    return len(named) == len(transcript.entries) and set(named) == {entry.id for entry in transcript}
+
+
+def broken(sessions: Sequence[Transcript], strategy: str) -> list[tuple[str, int]]:
+    """Where a law does not hold: the session, and the budget that shows it.
+
+    The default strategy, which everybody gets, is tried at every budget; another at every fourth, by turns.
+    """
+    step = 1 if strategy == "default" else 4
+    tried = [(session, budget) for number, session in enumerate(sessions) for budget in BUDGETS[number % step :: step]]
+    excerpts = [fit(session, budget, strategy=strategy) for session, budget in tried]
+    return [
+        (session.source or session.digest, budget)
+        for (session, budget), found in zip(tried, excerpts, strict=True)
+        if len(found.text) > budget or not is_accounted(found.manifest, session)
+    ]
+
+
+@pytest.mark.parametrize("strategy", names())
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_excerpt_of_a_real_session_keeps_its_budget_and_accounts_for_every_entry(folder: str, strategy: str) -> None:
+    sessions = sessions_in(folder)
+
+    assert sessions
+    assert broken(sessions, strategy) == []
+
+
+@pytest.mark.parametrize("strategy", names())
+@pytest.mark.parametrize("data_set", NORMALISED)
+def test_an_excerpt_of_normalised_turns_does_so_too(data_set: str, strategy: str) -> None:
+    sessions = sessions_of(data_set)
+
+    assert sessions
+    assert broken(sessions, strategy) == []
+
+
+@given(st.data(), st.integers(0, 20_000), st.sampled_from(names()))
+@settings(max_examples=40, deadline=None)
+def test_no_drawn_budget_is_exceeded(data: st.DataObject, budget: int, strategy: str) -> None:
+    transcript = data.draw(st.sampled_from(all_sessions()).filter(lambda session: len(session.entries) < 2000))
+
+    found = fit(transcript, budget, strategy=strategy)
+
+    assert len(found.text) <= budget
+    assert is_accounted(found.manifest, transcript)
+
+
+@given(st.data(), st.integers(0, 5000))
+@settings(max_examples=20, deadline=None)
+def test_no_drawn_budget_of_tokens_is_exceeded(data: st.DataObject, budget: int) -> None:
+    transcript = data.draw(st.sampled_from(all_sessions()).filter(lambda session: len(session.entries) < 2000))
+
+    found = fit(transcript, budget, unit="tokens")
+
+    assert estimate(found.text) <= budget
+    assert is_accounted(found.manifest, transcript)
+
+
+@given(st.data(), st.integers(0, 4000), st.integers(1, 8))
+@settings(max_examples=20, deadline=None)
+def test_windows_of_a_real_session_keep_the_budget_and_are_the_whole_of_it(
+    data: st.DataObject, budget: int, most: int
+) -> None:
+    transcript = data.draw(st.sampled_from(all_sessions()).filter(lambda session: len(session.entries) < 2000))
+
+    found = windows(transcript, budget, most=most).windows
+
+    assert tuple(chain(*(window.transcript for window in found))) == transcript.entries
+    assert all(len(window.excerpt.text) <= budget for window in found)
+    assert all(is_accounted(window.excerpt.manifest, window.transcript) for window in found)

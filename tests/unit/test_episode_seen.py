@@ -1,0 +1,237 @@
+"""What an episode says of what its summarizer saw: in how many windows, which entries, and how many not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from nous.embed.hashed import Hashed
+from nous.episode import Episode, Seen
+from nous.events import EpisodeSummarized, SessionEnded
+from nous.excerpt import windows
+from nous.excerpt.windows import ONE_PASS
+from nous.kit import Kit
+from nous.scope import Scope
+from nous.store.memory import MemoryStore
+from nous.summary.extractive import summarize
+from nous.summary.merging import MOST_POINTS
+from nous.transcript.model import Transcript
+from workers.episode_summarizer import WORKER
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+BUDGET = 1200
+WARNING = "session seen in fewer windows than it takes"
+LESSONS = (
+    "The reader must close its handle because an open file blocks the next upload.",
+    "Timestamps have to be stored in UTC because summer time shifts every report.",
+    "A worker renews its lease before each batch because Redis forgets it after a minute.",
+    "Passwords must never be logged because support staff can search those lines.",
+    "The cache needs a version prefix because old pickles break after a release.",
+    "Migrations run inside one transaction because a half-made table stops the boot.",
+    "Retries must back off because the payment provider bans impatient clients.",
+    "Images are resized on upload because phones send twelve megapixels each.",
+    "The parser must accept a missing newline because editors trim the last one.",
+    "Sorting needs a stable key because two orders may share the same second.",
+    "Docker layers should copy the lock file first because dependencies rarely change.",
+    "Sockets need keepalive because the balancer drops silent connections quietly.",
+)
+
+Told = Callable[..., Transcript]
+Ended = Callable[..., SessionEnded]
+See = Callable[..., Episode]
+
+
+@dataclass
+class Shelf:
+    """Has one transcript, whatever event asks for it."""
+
+    transcript: Transcript
+
+    def read(self, event: SessionEnded) -> Transcript:
+        assert event.session_id
+        return self.transcript
+
+
+def worked(told: Told, turns: int) -> Transcript:
+    """A coding session of so many turns, each with a lesson, an edit, its output and an end of its own."""
+    entries: list[tuple[Any, ...]] = []
+    for number in range(turns):
+        part, lesson = f"module_{number}", LESSONS[number % len(LESSONS)]
+        entries += [
+            ("user", f"Please mend the {part} and tell me why it fails. " + f"It is the {part} again. " * 6),
+            ("thinking", "hmm " * 50),
+            ("assistant", f"{lesson} " + f"I looked at {part} and at what calls it, line by line. " * 8),
+            ("tool_call", "edit", {"tool": "Edit", "tool_input": {"file_path": f"/repo/{part}.py"}}),
+            ("tool_result", f"edited {part}\n" * 12),
+            ("assistant", f"The {part} is mended and its tests pass."),
+        ]
+    return told(*entries)
+
+
+@pytest.fixture
+def see(ended: Ended) -> See:
+    """The episode of a transcript, seen through `windows` with the options given."""
+
+    def see(transcript: Transcript, **options: Any) -> Episode:
+        store = MemoryStore()
+        chosen = partial(windows, **{"budget": BUDGET, **options})
+        kit = Kit(
+            episodes=store,
+            facts=store,
+            transcripts=Shelf(transcript),
+            embedder=Hashed(),
+            clock=lambda: AT,
+            excerpts=chosen,
+        )
+        effects = WORKER.build(kit)(ended())
+        assert effects.skipped is None
+        assert store.apply(effects.writes) is None
+        (said,) = effects.events
+        assert isinstance(said, EpisodeSummarized)
+        (episode,) = store.recent(Scope())
+        assert said.excerpt is not None
+        assert (said.excerpt.digest, said.excerpt.chars, said.excerpt.dropped) == (
+            episode.excerpt_digest,
+            episode.excerpt_chars,
+            episode.excerpt_dropped,
+        )
+        return episode
+
+    return see
+
+
+def seen_of(episode: Episode) -> Seen:
+    assert episode.seen is not None
+    return episode.seen
+
+
+def warnings(logs: list[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    """The counts in the warnings of too few windows: how many there are, and how many are wanted."""
+    found = [line for line in logs if line["event"] == WARNING and line["log_level"] == "warning"]
+    return [(line["windows"], line["wanted"]) for line in found]
+
+
+def test_a_short_session_is_seen_in_one_window_and_summarized_as_it_is(told: Told, see: See) -> None:
+    transcript = worked(told, 3)
+
+    episode = see(transcript)
+
+    assert episode.windows == 1
+    assert episode.summary == summarize(transcript).summary
+    assert episode.excerpt_digest == windows(transcript, BUDGET).windows[0].excerpt.digest
+
+
+def test_a_long_session_is_seen_in_several_windows(told: Told, see: See) -> None:
+    transcript = worked(told, 24)
+
+    episode = see(transcript)
+
+    assert sum(len(entry.text) for entry in transcript) > ONE_PASS * BUDGET
+    assert episode.windows == len(windows(transcript, BUDGET).windows) > 1
+    assert BUDGET < episode.excerpt_chars <= episode.windows * BUDGET
+
+
+def test_its_points_come_from_every_part_of_the_session(told: Told, see: See) -> None:
+    transcript = worked(told, len(LESSONS))
+    parts = [summarize(window.transcript).summary for window in windows(transcript, 600, most=4).windows]
+
+    points = see(transcript, budget=600, most=4).summary.key_points
+
+    assert len(points) == len(set(points)) == MOST_POINTS
+    assert all(set(part.key_points) & set(points) for part in parts)
+    assert points[:4] == tuple(part.key_points[0] for part in parts)
+
+
+def test_it_begins_as_the_first_window_and_ends_as_the_last(told: Told, see: See) -> None:
+    transcript = worked(told, 24)
+    parts = [summarize(window.transcript).summary for window in windows(transcript, BUDGET).windows]
+
+    summary = see(transcript).summary
+
+    assert summary.title == parts[0].title
+    assert (summary.outcome, summary.open_threads) == (parts[-1].outcome, parts[-1].open_threads)
+    assert summary.summary == summarize(transcript).summary.summary
+
+
+@pytest.mark.parametrize("turns", [1, 3, 24, 120])
+@pytest.mark.parametrize("budget", [0, 40, 300, 1200, 100_000])
+def test_what_was_seen_are_entries_that_exist_and_the_rest_is_counted(
+    told: Told, see: See, turns: int, budget: int
+) -> None:
+    transcript = worked(told, turns)
+
+    episode = see(transcript, budget=budget)
+
+    seen = seen_of(episode)
+    named = [*seen.whole, *(entry for entry, _, _ in seen.cut)]
+    assert set(named) <= {entry.id for entry in transcript}
+    assert len(named) == len(set(named))
+    assert len(named) + sum(count for _, count in seen.dropped) == len(transcript.entries) == episode.entries
+    assert all(0 < shown < chars for _, shown, chars in seen.cut)
+    assert episode.excerpt_dropped == sum(count for _, count in seen.dropped)
+
+
+def test_what_is_whole_stands_in_the_excerpt_and_its_length_is_known(told: Told, see: See) -> None:
+    transcript = worked(told, 24)
+    texts = {entry.id: entry.text.strip() for entry in transcript if entry.kind in {"user", "assistant"}}
+    excerpts = "\n\n".join(window.excerpt.text for window in windows(transcript, BUDGET).windows)
+
+    seen = seen_of(see(transcript))
+
+    assert seen.whole
+    assert all(texts[entry] in excerpts for entry in seen.whole if entry in texts)
+    assert {chars for entry, _, chars in seen.cut if entry in texts} <= {len(text) for text in texts.values()}
+
+
+def test_what_was_dropped_is_counted_by_reason(told: Told, see: See) -> None:
+    dropped = dict(seen_of(see(worked(told, 24), most=2)).dropped)
+
+    assert dropped["thinking"] == 24
+    assert list(dropped) == sorted(dropped)
+
+
+def test_too_few_windows_are_warned_of_with_both_counts(told: Told, see: See) -> None:
+    transcript = worked(told, 60)
+
+    with capture_logs() as logs:
+        episode = see(transcript, most=2)
+
+    assert warnings(list(logs)) == [(2, windows(transcript, BUDGET, most=2).wanted)]
+    assert episode.windows == 2
+
+
+@pytest.mark.parametrize("turns", [3, 24])
+def test_enough_windows_are_not_warned_of(told: Told, see: See, turns: int) -> None:
+    with capture_logs() as logs:
+        see(worked(told, turns), most=100)
+
+    assert warnings(list(logs)) == []
+
+
+def test_the_same_session_is_seen_the_same_way(told: Told, see: See) -> None:
+    assert see(worked(told, 24)) == see(worked(told, 24))
+
+
+def test_facts_of_every_window_are_kept_and_rest_on_turns_of_the_whole_session(told: Told, see: See) -> None:
+    transcript = worked(told, len(LESSONS))
+    parts = [summarize(window.transcript).candidate_facts for window in windows(transcript, 600, most=4).windows]
+
+    facts = see(transcript, budget=600, most=4).candidate_facts
+
+    assert sum(map(bool, parts)) > 1
+    assert list(facts) == [fact for part in parts for fact in part]
+    assert {turn for fact in facts for turn in fact.turns} <= {entry.turn for entry in transcript}
+
+
+def test_a_version_that_was_seen_in_other_windows_is_another_excerpt(told: Told, see: See) -> None:
+    transcript = worked(told, 24)
+
+    one, several = see(transcript, most=1), see(transcript, most=4)
+
+    assert one.version == several.version
+    assert one.excerpt_digest != several.excerpt_digest
+    assert (one.windows, several.windows) == (1, 4)

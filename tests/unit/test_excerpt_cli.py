@@ -1,0 +1,166 @@
+"""`nous excerpt`: its options, its JSON, and what it says to a wrong value."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nous.cli import main
+from nous.cli.excerpt import excerpt
+from nous.excerpt import fit
+from nous.tokens import estimate
+from nous.transcript import read_transcript
+
+TURNS = 40
+TEXT = "".join(
+    f"User: Please look at step {number} of the plan.\n\nAssistant: Step {number} is done, {'as told, ' * 12}yes.\n\n"
+    for number in range(TURNS)
+)
+LONE_SURROGATE = r'{"role":"user","content":"half \ud83d of a pair, and the rest of it is plain"}'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    written = tmp_path / "session.txt"
+    written.write_text(TEXT)
+    return str(written)
+
+
+def run(*arguments: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(excerpt, list(arguments), input=stdin)
+
+
+def objects(printed: str) -> list[dict[str, Any]]:
+    """The JSON values of *printed*, one after the other."""
+    decoder, found, rest = json.JSONDecoder(), list[dict[str, Any]](), printed.strip()
+    while rest:
+        value, end = decoder.raw_decode(rest)
+        found.append(value)
+        rest = rest[end:].lstrip()
+    return found
+
+
+def test_the_text_alone_is_printed_within_the_budget(path: str) -> None:
+    result = run(path, "--budget", "500")
+
+    assert result.exit_code == 0
+    assert result.output == fit(read_transcript(path), 500).text + "\n"
+
+
+def test_the_default_is_eight_thousand_characters(path: str) -> None:
+    assert run(path).output == fit(read_transcript(path), 8000).text + "\n"
+
+
+def test_a_session_is_read_from_standard_input() -> None:
+    assert run("-", "--budget", "0", stdin=TEXT).output == "\n"
+    assert run("-", "--budget", "500", "--format", "plain-text", stdin=TEXT).output.startswith("[User] Please look")
+
+
+def test_a_budget_of_tokens_is_kept_in_tokens(path: str) -> None:
+    output = run(path, "--unit", "tokens", "--budget", "200").output.removesuffix("\n")
+
+    assert 100 < estimate(output) <= 200
+    assert len(output) > 400
+
+
+@pytest.mark.parametrize("strategy", ["default", "fast", "head", "middle", "spec"])
+def test_every_strategy_can_be_chosen(path: str, strategy: str) -> None:
+    output = run(path, "--budget", "500", "--strategy", strategy).output
+
+    assert output == fit(read_transcript(path), 500, strategy=strategy).text + "\n"
+
+
+def test_a_long_session_is_seen_in_one_window_unless_more_are_asked_for(path: str) -> None:
+    assert "[Part " not in run(path, "--budget", "500").output
+
+
+def test_windows_are_printed_one_after_the_other(path: str) -> None:
+    output = run(path, "--budget", "500", "--windows", "3").output
+
+    assert [f"[Part {number} of 3]" in output for number in (1, 2, 3, 4)] == [True, True, True, False]
+    assert len(output) <= 3 * (500 + 2)
+
+
+def test_a_short_session_has_one_window_however_many_are_allowed(path: str) -> None:
+    assert run(path, "--windows", "5").output == run(path).output
+
+
+def test_json_has_text_length_digest_and_manifest(path: str) -> None:
+    found = fit(read_transcript(path), 500)
+
+    printed = json.loads(run(path, "--budget", "500", "--json").output)
+
+    assert (printed["text"], printed["chars"], printed["digest"]) == (found.text, found.chars, found.digest)
+    assert printed["manifest"]["budget"] == 500
+    assert [tuple(record["entries"]) for record in printed["manifest"]["kept"]] == [
+        record.entries for record in found.manifest.kept
+    ]
+    assert all(record["reason"] for name in ("kept", "cut", "dropped") for record in printed["manifest"][name])
+
+
+def test_json_of_several_windows_is_an_object_for_each(path: str) -> None:
+    printed = objects(run(path, "--budget", "500", "--windows", "3", "--json").output)
+
+    assert [each["text"][:13] for each in printed] == ["[Part 1 of 3]", "[Part 2 of 3]", "[Part 3 of 3]"]
+    assert all(each["chars"] == len(each["text"]) <= 500 for each in printed)
+    named = [entry for each in printed for name in ("kept", "cut", "dropped") for entry in _entries(each, name)]
+    assert sorted(named) == sorted(entry.id for entry in read_transcript(path))
+
+
+def _entries(printed: dict[str, Any], name: str) -> list[str]:
+    return [entry for record in printed["manifest"][name] for entry in record["entries"]]
+
+
+def test_half_of_a_pair_of_surrogates_is_no_reason_to_print_nothing() -> None:
+    """Programs cut texts anywhere, and some write the half that is left."""
+    lines = LONE_SURROGATE + "\n" + '{"role":"assistant","content":"Yes, it is."}\n'
+
+    for arguments in ((), ("--json",), ("--manifest",)):
+        assert run("-", *arguments, stdin=lines).exit_code == 0
+
+
+def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(path: str) -> None:
+    lines = run(path, "--budget", "200", "--unit", "tokens", "--manifest").output.splitlines()
+
+    assert lines[0].endswith(" characters for a budget of 200 tokens, by the strategy default")
+    headings = [line for line in lines[1:] if not line.startswith("  ")]
+    assert [heading.partition(":")[0] for heading in headings] == ["kept", "cut", "dropped"]
+    assert sum(int(heading.partition(": ")[2]) for heading in headings) == 2 * TURNS
+    assert len(lines) == 1 + len(headings) + 2 * TURNS
+
+
+def test_the_manifest_of_a_window_tells_no_budget_that_it_exceeds(path: str) -> None:
+    firsts = [
+        line.split()
+        for line in run(path, "--budget", "500", "--windows", "3", "--manifest").output.splitlines()
+        if " characters for a budget of " in line
+    ]
+
+    assert [int(first[6]) for first in firsts] == [500, 500, 500]
+    assert all(int(first[0]) <= int(first[6]) for first in firsts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--unit", "words"], "'words' is not one of 'chars', 'tokens'"),
+        (["--windows", "0"], "0 is not in the range x>=1"),
+        (["--windows", "few"], "'few' is not a valid integer"),
+        (["--budget", "much"], "'much' is not a valid integer"),
+        (["--budget", "-1"], "a budget of -1 chars: it has to be 0 or more"),
+        (["--strategy", "best"], "'best' is not a strategy: choose one of default, fast, head, middle, spec"),
+        (["--format", "best"], "best"),
+        (["--colour"], "No such option"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_is_wrong_and_no_traceback(
+    path: str, arguments: list[str], complaint: str
+) -> None:
+    result = CliRunner().invoke(main, ["excerpt", path, *arguments])
+
+    assert result.exit_code != 0
+    assert complaint in result.output
+    assert "Traceback" not in result.output
+    assert isinstance(result.exception, SystemExit)

@@ -1,0 +1,168 @@
+"""What of the excerpt can be set, what is refused, and that what is set reaches the summarizer."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakeredis import FakeRedis
+
+from nous import wiring
+from nous.errors import Misconfigured
+from nous.excerpt import Windows, windows
+from nous.settings import Settings, load_settings
+from nous.settings.model import ExcerptSettings
+from nous.tokens import estimate
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+Set = Callable[..., ExcerptSettings]
+Excerpts = Callable[..., Callable[[Transcript], Windows]]
+
+COUNTER = """
+def by_fours(text, /):
+    return -(-len(text) // 4)
+
+NOTHING = None
+"""
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No variable, no file and no home of whoever runs the tests."""
+    for name in [name for name in os.environ if name.startswith(("NOUS_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def set_in_file(tmp_path: Path) -> Set:
+    """The excerpt's settings as a file sets them, each `name=value` as TOML writes it."""
+
+    def set_in_file(**values: str) -> ExcerptSettings:
+        path = tmp_path / "some.toml"
+        path.write_text("[excerpt]\n" + "".join(f"{name} = {value}\n" for name, value in values.items()))
+        return load_settings(path).excerpt
+
+    return set_in_file
+
+
+@pytest.fixture
+def excerpts(monkeypatch: pytest.MonkeyPatch) -> Excerpts:
+    """What the world's workers get to see of a transcript, with the excerpt set so; its server is in memory."""
+
+    def client(_: Settings) -> FakeRedis:
+        return FakeRedis()
+
+    def allowed(_: FakeRedis, *, allow: bool) -> None:
+        """FakeRedis cannot be asked what it is."""
+        assert not allow
+
+    monkeypatch.setattr(wiring, "connect", client)
+    monkeypatch.setattr(wiring, "connect_rq", client)
+    monkeypatch.setattr(wiring, "refuse_unsafe", allowed)
+
+    def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
+        chosen = ExcerptSettings(**values)
+        return wiring.build(Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=chosen)).kit.excerpts
+
+    return excerpts
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a module of the operator's own, which has a counter."""
+    (tmp_path / "counting_of_ours.py").write_text(COUNTER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "counting_of_ours"
+
+
+@pytest.fixture
+def long(told: Told) -> Transcript:
+    return told(
+        *((kind, f"{kind} {n} " + "words and words " * 12) for n in range(80) for kind in ("user", "assistant"))
+    )
+
+
+def test_every_strategy_may_be_set_and_another_is_refused_with_those(set_in_file: Set) -> None:
+    assert set_in_file(strategy='"fast"').strategy == "fast"
+
+    with pytest.raises(Misconfigured, match=r"excerpt\.strategy = 'best' .*default, fast, head, middle, spec"):
+        set_in_file(strategy='"best"')
+
+
+def test_a_budget_is_in_characters_or_tokens_and_in_nothing_else(set_in_file: Set) -> None:
+    assert set_in_file().unit == "chars"
+    assert set_in_file(unit='"tokens"').unit == "tokens"
+
+    with pytest.raises(Misconfigured, match=r"excerpt\.unit = 'words' .*'chars' or 'tokens'"):
+        set_in_file(unit='"words"')
+
+
+@pytest.mark.parametrize("name", ["budget", "windows"])
+@pytest.mark.parametrize(
+    ("value", "complaint"), [("0", "greater than 0"), ("-1", "greater than 0"), ('"a"', "integer")]
+)
+def test_a_budget_and_a_number_of_windows_are_at_least_one(
+    set_in_file: Set, name: str, value: str, complaint: str
+) -> None:
+    with pytest.raises(Misconfigured, match=rf"excerpt\.{name} = .*{complaint}"):
+        set_in_file(**{name: value})
+
+
+def test_a_variable_sets_the_excerpt_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOUS_EXCERPT__UNIT", "tokens")
+    monkeypatch.setenv("NOUS_EXCERPT__WINDOWS", "3")
+
+    assert (load_settings().excerpt.unit, load_settings().excerpt.windows) == ("tokens", 3)
+
+
+def test_what_is_set_is_what_a_summarizer_gets(excerpts: Excerpts, long: Transcript) -> None:
+    seen = excerpts(budget=900, windows=3, strategy="fast")(long)
+
+    assert seen == windows(long, 900, most=3, strategy="fast")
+    assert (len(seen.windows), seen.wanted > 3) == (3, True)
+
+
+def test_without_a_word_the_summarizer_gets_the_default(excerpts: Excerpts, long: Transcript) -> None:
+    assert excerpts()(long) == windows(long)
+
+
+def test_tokens_are_estimated_unless_a_counter_is_named(excerpts: Excerpts, long: Transcript) -> None:
+    assert excerpts(unit="tokens", budget=300)(long) == windows(long, 300, unit="tokens", count=estimate)
+
+
+def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts, long: Transcript, module: str) -> None:
+    seen = excerpts(unit="tokens", budget=300, windows=2, counter=f"{module}:by_fours")(long)
+
+    texts = [window.excerpt.text for window in seen.windows]
+    assert all(0.8 * 300 < -(-len(text) // 4) <= 300 for text in texts)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ":",
+        "by_fours",
+        ":by_fours",
+        "counting_of_ours",
+        "counting_of_ours:",
+        "counting_of_ours:missing",
+        "counting_of_ours.by_fours",
+        "no_module_of_ours:by_fours",
+        ".counting_of_ours:by_fours",
+        "counting_of_ours:NOTHING",
+        "counting_of_ours:__name__",
+    ],
+)
+def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(
+    excerpts: Excerpts, module: str, name: str
+) -> None:
+    """Not at the first session, whose event would be buried for it."""
+    assert module
+
+    with pytest.raises(Misconfigured, match=r"excerpt\.counter = .*write estimate or package\.module:function"):
+        excerpts(unit="tokens", counter=name)

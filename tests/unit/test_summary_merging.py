@@ -1,0 +1,143 @@
+"""The summaries of windows as one: who tells the title and the outcome, and what is told once."""
+
+from itertools import product
+
+import pytest
+
+from nous.episode import CandidateFact, Outcome, Summary
+from nous.summary.extractive import Extracted
+from nous.summary.facts import MOST as MOST_FACTS
+from nous.summary.merging import MOST_POINTS, merged
+from nous.summary.topics import MOST as MOST_TOPICS
+
+FRUITS = ("apples", "pears", "plums", "quinces", "cherries", "medlars", "lemons", "figs", "olives", "dates")
+SHELVES = ("cellar", "attic", "garage", "kitchen", "pantry", "barn", "shed")
+SENTENCES = [f"{fruit} {shelf}" for fruit, shelf in product(FRUITS, SHELVES)]
+"""Seventy statements, no two of which share more than one word of three."""
+
+
+def part(
+    name: str,
+    *,
+    points: tuple[str, ...] = (),
+    topics: tuple[str, ...] = (),
+    facts: tuple[CandidateFact, ...] = (),
+    files: tuple[str, ...] = (),
+    outcome: Outcome = Outcome.PARTIAL,
+    is_sure: bool = True,
+) -> Extracted:
+    summary = Summary(
+        title=f"title of {name}",
+        summary=f"told of {name}",
+        key_points=points,
+        outcome=outcome,
+        outcome_rationale=f"reason of {name}",
+        topics=topics,
+        open_threads=(f"open in {name}",),
+    )
+    return Extracted(summary=summary, candidate_facts=facts, files_touched=files, is_sure=is_sure)
+
+
+def fact(text: str, *turns: int) -> CandidateFact:
+    return CandidateFact(text=text, turns=turns)
+
+
+def test_the_first_tells_how_it_began_and_the_last_how_it_ended() -> None:
+    parts = [
+        part("one", outcome=Outcome.RESOLVED, is_sure=True),
+        part("two", outcome=Outcome.PARTIAL),
+        part("three", outcome=Outcome.UNRESOLVED, is_sure=False),
+    ]
+
+    whole = merged(parts, told="the whole story")
+
+    assert (whole.summary.title, whole.summary.summary) == ("title of one", "the whole story")
+    assert (whole.summary.outcome, whole.summary.outcome_rationale) == (Outcome.UNRESOLVED, "reason of three")
+    assert whole.summary.open_threads == ("open in three",)
+    assert not whole.is_sure
+
+
+def test_one_part_stays_as_it_is_but_for_what_is_told() -> None:
+    only = part(
+        "one", points=("Keep the cellar dry.",), topics=("cellar",), facts=(fact("apples", 1),), files=("a.py",)
+    )
+
+    assert merged([only], told="told of one") == only
+
+
+def test_every_window_has_a_point_before_one_has_two() -> None:
+    parts = [part(str(n), points=tuple(SENTENCES[8 * n : 8 * n + 8])) for n in range(8)]
+
+    points = merged(parts, told="").summary.key_points
+
+    assert points[:8] == tuple(SENTENCES[8 * n] for n in range(8))
+    assert points[8:] == (SENTENCES[1], SENTENCES[9])
+
+
+def test_there_are_never_more_points_topics_and_facts_than_one_session_may_have() -> None:
+    parts = [
+        part(
+            str(n),
+            points=tuple(SENTENCES),
+            topics=tuple(f"topic {n} {number}" for number in range(6)),
+            facts=tuple(fact(text, n) for text in SENTENCES),
+        )
+        for n in range(3)
+    ]
+
+    whole = merged(parts, told="")
+
+    assert MOST_POINTS == 10
+    assert len(whole.summary.key_points) == MOST_POINTS
+    assert len(whole.summary.topics) == MOST_TOPICS
+    assert len(whole.candidate_facts) == MOST_FACTS
+
+
+def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_another() -> None:
+    said, again = "The queue drops a message when its lease ends.", "When its lease ends, the queue drops a message."
+    parts = [part("one", points=(said, "Figs dry slowly.")), part("two", points=(again, "Olives need salt."))]
+
+    points = merged(parts, told="").summary.key_points
+
+    assert points == (said, "Figs dry slowly.", "Olives need salt.")
+
+
+def test_a_topic_is_named_once_in_the_order_in_which_windows_take_turns() -> None:
+    parts = [part("one", topics=("cache", "disk")), part("two", topics=("lease", "cache")), part("three")]
+
+    assert merged(parts, told="").summary.topics == ("cache", "lease", "disk")
+
+
+def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
+    early, late, again = fact("apples cellar", 2), fact("pears attic", 30), fact("Apples, cellar!", 31)
+    parts = [part("one", facts=(early, fact("plums barn", 7))), part("two", facts=(late, again))]
+
+    assert merged(parts, told="").candidate_facts == (early, fact("plums barn", 7), late)
+
+
+def test_a_fact_keeps_what_it_rests_on() -> None:
+    kept = CandidateFact(text="apples cellar", subject="apples", confidence=0.5, turns=(3, 4), event_date="2026-01-01")
+
+    assert merged([part("one"), part("two", facts=(kept,))], told="").candidate_facts == (kept,)
+
+
+def test_files_are_named_once_in_the_order_of_the_session() -> None:
+    parts = [part("one", files=("b.py", "a.py")), part("two", files=("a.py", "c.py"))]
+
+    assert merged(parts, told="").files_touched == ("b.py", "a.py", "c.py")
+
+
+@pytest.mark.parametrize("silent", [0, 1, 2])
+def test_a_window_that_has_nothing_to_say_takes_nothing_from_the_others(silent: int) -> None:
+    speaking = [part(str(n), points=(SENTENCES[8 * n],), facts=(fact(SENTENCES[8 * n], n),)) for n in range(3)]
+    speaking[silent] = part("silent")
+
+    whole = merged(speaking, told="")
+
+    assert len(whole.summary.key_points) == len(whole.candidate_facts) == 2
+
+
+def test_merging_says_the_same_when_it_is_asked_again() -> None:
+    parts = [part(str(n), points=tuple(SENTENCES[n::3]), facts=(fact(SENTENCES[n], n),)) for n in range(3)]
+
+    assert merged(parts, told="x") == merged(parts, told="x")
