@@ -156,7 +156,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
             exceeds = characters
         if exceeds - fits <= 1:
             break
-        likely = int(characters * budget / max(1, tokens)) if tokens else exceeds
+        likely = len(fitted.text) * budget // tokens if tokens else exceeds
         characters = min(max(likely, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)
     return best
 
