@@ -25,9 +25,13 @@ _TEST = re.compile(
     r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
     r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]*?(?=\s*(?:\d?>|[|;&\n]|$))"
 )
-_COMMIT = re.compile(r"\bgit\b[^|;&\n]*\bcommit\b")
+_COMMIT = re.compile(r"\bgit(?: +-[cC] +\S+| +--?[a-z][\w-]*(?:=\S+)?)* +commit\b(?! *\()")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?\s*\n\s*(?P<subject>[^\n]+)")
-_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)")
+_MESSAGE = re.compile(
+    r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
+    r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
+)
+_PUSH = re.compile(r"\bgit push\b(?P<force> (?:--force[\w-]*|-f)\b)?")
 
 
 def shell_command(call: Entry) -> str:
@@ -94,10 +98,18 @@ def subject_of_commit(command: str) -> str | None:
     commit = _COMMIT.search(command) if "commit" in command else None
     if commit is None:
         return None
-    message = _MESSAGE.search(command, commit.start())
-    if message is None or message["subject"].startswith("$("):
-        message = _HEREDOC.search(command, commit.start())
+    message = _MESSAGE.match(command, commit.end())
+    if message is None or "--dry-run" in message[0]:
+        return None
+    if message["subject"].startswith("$("):
+        message = _HEREDOC.search(command, commit.end())
     return message["subject"].strip() if message else None
+
+
+def pushes(command: str) -> str:
+    """`push` or `push --force` if *command* pushes; empty if it does not."""
+    found = _PUSH.search(command)
+    return "" if found is None else f"push{found['force'] or ''}"
 
 
 def test_command(call: Entry) -> str | None:

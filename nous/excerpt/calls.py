@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from nous.calls import hands_over, shell_command, subject_of_commit, writes
+from nous.calls import hands_over, pushes, shell_command, subject_of_commit, writes
 from nous.excerpt.fates import Fate
 from nous.excerpt.naming import Naming
 from nous.prose import Span
@@ -41,7 +41,7 @@ def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate
         paths, command = naming.paths_in(call), shell_command(call)
         commit = subject_of_commit(command) if command else None
         is_deed = commit is not None if command else not paths and (writes(call) or hands_over(call))
-        brief = f'git commit "{commit[:_LONGEST_SUBJECT]}"' if commit else brief_call(call, paths, is_deed=is_deed)
+        brief = _commit(commit, command) if commit else brief_call(call, paths, is_deed=is_deed)
         if brief := naming.brief(brief, paths):
             if fate := fates.get(call.id):
                 why = f": {fate.reason}" if fate.reason and is_deed else ""
@@ -53,6 +53,11 @@ def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate
     spans = _spans(pieces)
     of_deeds = (span for brief, span in zip(times, spans, strict=True) if brief in deeds) if deeds else ()
     return Line(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(of_deeds))
+
+
+def _commit(subject: str, command: str) -> str:
+    pushed = f" + {push}" if (push := pushes(command)) else ""
+    return f'git commit "{subject[:_LONGEST_SUBJECT]}"{pushed}'
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:

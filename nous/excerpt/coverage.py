@@ -5,6 +5,7 @@ grows, so the best piece is found by weighing the top of a heap again.
 """
 
 import heapq
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from nous.excerpt.choice import Choice
@@ -60,6 +61,7 @@ class _Filling:
         self._blank = Ledger(items)
         self.gains: dict[int, float] = {}
         self._items = items
+        self._added: defaultdict[int, list[Span]] = defaultdict(list)
         self._closing: dict[int, int] = {}
         self._words = words()
         pieces = pieces_of(items)
@@ -77,9 +79,13 @@ class _Filling:
         """Those of an item's *pieces* of which nothing is shown; what the others speak of is covered."""
         if not pieces or not (spans := self.spans.get(pieces[0].index)):
             return pieces
-        shown = [piece for piece in pieces if _overlaps(piece, spans)]
-        self._covered.update(*(piece.news for piece in shown))
-        return [piece for piece in pieces if piece not in shown] if len(shown) < len(pieces) else ()
+        hidden: list[Piece] = []
+        for piece in pieces:
+            if _overlaps(piece, spans):
+                self._covered |= piece.news
+            else:
+                hidden.append(piece)
+        return hidden
 
     def fill(self, room: int) -> bool:
         """Add pieces as long as they surely fit into *room*; whether any was added."""
@@ -97,6 +103,9 @@ class _Filling:
             aside.append(waiting)
             if piece.length > spare:
                 aside += self._longer_than(spare)
+        for index, spans in self._added.items():
+            self.spans[index] = merged((*self.spans.get(index, ()), *spans))
+        self._added.clear()
         self._waiting += aside
         heapq.heapify(self._waiting)
         return added
@@ -139,7 +148,7 @@ class _Filling:
         if not piece.news and self._items[piece.index].role is Role.OUTPUT:
             return 0.0
         news = _WORTH_OF_ANY + sum(map(self._worth.__getitem__, piece.news))
-        beside = _MARK if piece.index in self.spans else _LABEL_AND_GAP
+        beside = _MARK if self._is_shown(piece.index) else _LABEL_AND_GAP
         return news * piece.factor / (piece.length + beside) ** BREVITY
 
     def _length(self, piece: Piece) -> int:
@@ -147,11 +156,14 @@ class _Filling:
         if piece.index not in self._closing:
             self._closing[piece.index] = longest_closing(text)
         closing = self._closing[piece.index]
-        return most_added(text, piece.span, closing=closing, to_nothing=piece.index not in self.spans)
+        return most_added(text, piece.span, closing=closing, to_nothing=not self._is_shown(piece.index))
+
+    def _is_shown(self, index: int) -> bool:
+        return index in self.spans or index in self._added
 
     def _add(self, piece: Piece, *, gain: float) -> None:
         self.gains.setdefault(piece.index, gain / WORTH)
-        self.spans[piece.index] = merged((*self.spans.get(piece.index, ()), piece.span))
+        self._added[piece.index].append(piece.span)
         self._covered |= piece.news
 
 

@@ -4,8 +4,12 @@ from collections.abc import Collection, Sequence
 
 from nous.excerpt.items import Item
 from nous.excerpt.ledger import Ledger
-from nous.excerpt.spans import merged, shown_length
+from nous.excerpt.spans import longest_closing, merged, most_added, shown_length
 from nous.prose import Span
+
+_LEAST = 16
+_LONG = 20_000
+"""From so many characters on, measuring exactly for each deed would take too long."""
 
 Deed = tuple[int, Span]
 """A deed: the position of its item, and where it stands in that."""
@@ -26,13 +30,22 @@ def take_deeds(items: Sequence[Item], deeds: Sequence[Deed], ledger: Ledger, mos
     limit = ledger.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
     for index, deed in deeds:
-        text, before = items[index].text, taken.get(index, ())
+        if limit - ledger.spent < _LEAST:
+            break
+        before = taken.get(index, ())
         spans = merged((*before, deed))
-        more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
+        more = _more(items[index].text, before, spans, deed)
         if ledger.spent + ledger.cost(index, more) <= limit:
             ledger.take(index, more)
             taken[index] = spans
     return taken
+
+
+def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], deed: Span) -> int:
+    """How many characters more it takes to show *after* than *before*; of a long text, at most how many."""
+    if len(text) > _LONG:
+        return most_added(text, deed, closing=longest_closing(text), to_nothing=not before)
+    return shown_length(text, after) - (shown_length(text, before) if before else 0)
 
 
 def are_all(deeds: Sequence[Deed], taken: dict[int, tuple[Span, ...]]) -> bool:

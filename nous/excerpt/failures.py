@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nous.transcript.model import Entry
+from nous.transcript.model import Entry, Trust
 
 LONGEST = 320
 """Characters of an error that are worth showing; more of it is a log."""
@@ -43,8 +43,11 @@ _BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\
 
 
 def looks_failed(result: Entry) -> bool:
-    """Whether a tool result reports a failure. Formats without an error flag say it in the first word."""
-    return result.is_error or _BEGINS_AS_ERROR.match(result.text) is not None
+    """Whether a tool result reports a failure. Formats without an error flag say it in the first word.
+
+    That of a page of the web is not believed, which anybody may have written.
+    """
+    return result.is_error or (_BEGINS_AS_ERROR.match(result.text) is not None and result.trust is not Trust.WEB)
 
 
 def failure(text: str) -> str:

@@ -34,8 +34,13 @@ def fates_of(transcript: Transcript) -> dict[str, Fate]:
             else:
                 waiting.append(entry.id)
         elif kind in _ANSWERS:
-            call = named.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
-            if call and (fate := _fate_told_by(entry)):
+            fate = _fate_told_by(entry)
+            if entry.call_id:
+                call = named.get(entry.call_id)
+            else:
+                is_answer = kind is Kind.TOOL_RESULT or (fate is not None and kind is Kind.DECISION)
+                call = waiting.popleft() if waiting and is_answer else None
+            if call and fate:
                 fates[call] = fate
         elif kind is Kind.USER:
             waiting.clear()

@@ -19,7 +19,7 @@ from nous.excerpt.choice import Choice
 from nous.excerpt.deeds import are_all, deeds_in, take_deeds
 from nous.excerpt.items import PERSONAL, Item, Role
 from nous.excerpt.ledger import Ledger
-from nous.excerpt.spans import ends, full_length, mark, merged, outline, shown_length
+from nous.excerpt.spans import ends, full_length, longest_closing, mark, merged, outline, shown_length
 from nous.excerpt.talk import is_talk
 from nous.excerpt.water import Claim, shares
 from nous.prose import Span
@@ -140,13 +140,14 @@ def _spread(items: Sequence[Item], indexes: Sequence[int], blank: Ledger, room: 
 
 def _visible(item: Item, size: int) -> int:
     """How many characters make *item* visible, of *size* in all: a beginning and an end, or its deeds."""
-    return min(size, max(VISIBLE, shown_length(item.text, merged(item.deeds)) if item.deeds else 0))
+    of_deeds = shown_length(item.text, merged(item.deeds)) if item.deeds else 0
+    return min(size, max(VISIBLE + 3 * longest_closing(item.text), of_deeds))
 
 
 def _glimpse(item: Item) -> int:
     """How many characters a glimpse of *item* takes."""
     size = full_length(item.text)
-    return min(size, GLIMPSE + len(mark(size)))
+    return min(size, GLIMPSE + len(mark(size)) + 3 * longest_closing(item.text))
 
 
 def first_and_last(items: Sequence[Item], room: int) -> Choice:

@@ -4,6 +4,7 @@ Only about one hundredth of a coding session is anyone's words. Tool output, thi
 here, before any budget is thought of.
 """
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
@@ -48,7 +49,8 @@ _ROLES = {
 }
 
 _FROM_A_TEAMMATE = "<teammate-message"
-_AFTER_DRAFT = "\nSummary:\n"
+_DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
+_LIKE_OURS = re.compile(rf"(?<=\n)\[(?=(?:{'|'.join(Role)})\b|\.\.\. )")
 
 Placed = tuple[int, Entry]
 """An entry with its position in the transcript."""
@@ -138,7 +140,8 @@ class _Gathered:
     def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
         if role is Role.SUB_AGENT and not self.items and not self._run:
             role = Role.TASK
-        self._show(Item(role, _without_draft(text) if role is Role.SUMMARY else text, (entry.id,), at))
+        told = _without_draft(text) if role is Role.SUMMARY else text
+        self._show(Item(role, _as_said(told), (entry.id,), at, size=len(text)))
 
     def _show(self, item: Item) -> None:
         self.end_run()
@@ -159,5 +162,10 @@ def _role(entry: Entry) -> Role:
 
 def _without_draft(summary: str) -> str:
     """*summary* without what its writer thought before writing it, which says the same at greater length."""
-    _, heading, rest = summary.partition(_AFTER_DRAFT)
-    return rest.strip() if heading and rest.strip() else summary
+    draft, heading, rest = summary.partition(_AFTER_DRAFT)
+    return rest.strip() if heading and _DRAFT in draft and rest.strip() else summary
+
+
+def _as_said(text: str) -> str:
+    """*text*, of which no line can be taken for one of the excerpt's own, with a label or the mark of a gap."""
+    return _LIKE_OURS.sub(r"\\\g<0>", text) if "\n[" in text else text

@@ -14,6 +14,7 @@ _MOST_LOOKED_AT = 500
 """Entries in which a path of the project is looked for."""
 
 _IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~")
+_BEFORE_A_PATH = _IN_A_PATH | {":"}
 _SHALLOWEST = 2
 MOST = 0.75
 """How many of the paths have to be in a directory that is left out. The others are told in full."""
@@ -43,8 +44,8 @@ class Naming:
     def brief(self, text: str, paths: Iterable[str]) -> str:
         """*text*, which names *paths*, with shorter names for them."""
         for path in paths:
-            text = text.replace(path, self._name(path))
-        return text.replace(self._directory, "") if self._directory else text
+            text = _replaced(text, path, self._name(path), is_whole=True)
+        return _replaced(text, self._directory, "", is_whole=False)
 
     def relative(self, path: str) -> str:
         return path.removeprefix(self._directory)
@@ -122,6 +123,23 @@ def _relative_path(entry: Entry, last: str, common: str) -> str:
                 return relative
         at = text.find(last, at + 1)
     return ""
+
+
+def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
+    """*text* with *name* for *path* wherever that stands on its own, or, unless it *is_whole*, begins a longer path."""
+    if not path or path == name or path not in text:
+        return text
+    parts: list[str] = []
+    position, at = 0, text.find(path)
+    while at >= 0:
+        end = at + len(path)
+        begins = at == 0 or text[at - 1] not in _BEFORE_A_PATH
+        goes_on = end < len(text) and text[end] in _IN_A_PATH
+        if begins and goes_on is not is_whole:
+            parts += (text[position:at], name)
+            position = end
+        at = text.find(path, end)
+    return "".join([*parts, text[position:]])
 
 
 def _last_part(path: str) -> str:

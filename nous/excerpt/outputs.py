@@ -22,12 +22,12 @@ OUTPUTS_AT_MOST = LOOKED_AT + LOOKED_AT_END + 100
 """More than one output takes, with its label and what parts it from the next."""
 
 LONGEST_LINE = 160
-_SHORTEST_LINE = 12
 _LONGEST_TOOL = 40
 _OPENS_JSON = frozenset("{[")
 _LONGEST_JSON = 20_000
 _MOST_VALUES = 100
-_NUMBERING = re.compile(r"^\s*\d+(?:→|\t|[:|] ?)", re.MULTILINE)
+_DEEPEST = 12
+_NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
 
 
 def with_outputs(items: Sequence[Item], transcript: Transcript) -> tuple[Item, ...]:
@@ -38,12 +38,10 @@ def with_outputs(items: Sequence[Item], transcript: Transcript) -> tuple[Item, .
 def outputs_of(transcript: Transcript) -> list[Item]:
     """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
 
-    A line that stood in an output before is left out, and one that looks as if it held a secret; so are the numbers
-    that tools put before lines.
+    A line that looks as if it held a secret is left out, and so are the numbers that tools put before lines.
     """
-    seen: set[str] = set()
     items = (
-        _item(at, entry, seen)
+        _item(at, entry)
         for at, entry in enumerate(transcript)
         if entry.kind is Kind.TOOL_RESULT and entry.trust is Trust.TOOL and _is_told(entry)
     )
@@ -54,11 +52,11 @@ def _is_told(result: Entry) -> bool:
     return not looks_failed(result) and result.tool not in BOOKKEEPING
 
 
-def _item(at: int, entry: Entry, seen: set[str]) -> Item:
-    lines: list[str] = []
+def _item(at: int, entry: Entry) -> Item:
     parts: list[Span] = []
+    lines: list[str] = []
     length = 0
-    for line in _lines(_readable(entry.text), seen):
+    for line in _lines(_readable(entry.text)):
         lines.append(line)
         parts.append((length, length + len(line)))
         length += len(line) + 1
@@ -85,23 +83,24 @@ def _on_to_a_line(text: str, start: int) -> int:
     return text.find("\n", start) + 1 or len(text)
 
 
-def _said_by(value: object, name: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
+def _said_by(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
+    if isinstance(value, Mapping) and depth < _DEEPEST:
         for inner_name, inner in cast("Mapping[str, object]", value).items():
-            yield from _said_by(inner, inner_name)
-    elif isinstance(value, list):
+            yield from _said_by(inner, f"{name}.{inner_name}" if name else inner_name, depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
         for inner in cast("Sequence[object]", value):
-            yield from _said_by(inner, name)
-    elif value is not None and value != "":
-        said = " ".join(str(value).split())
+            yield from _said_by(inner, name, depth + 1)
+    elif isinstance(value, Mapping | list):
+        yield f"{name}: ..."
+    else:
+        said = "null" if value is None else " ".join(str(value).split()) or '""'
         yield f"{name}: {said}" if name else said
 
 
-def _lines(text: str, seen: set[str]) -> Iterator[str]:
+def _lines(text: str) -> Iterator[str]:
     for whole in _NUMBERING.sub("", text).splitlines():
         for line in _shortened(whole.strip()):
-            if len(line) >= _SHORTEST_LINE and line not in seen and not looks_secret(line):
-                seen.add(line)
+            if line and not looks_secret(line):
                 yield line
 
 

@@ -16,7 +16,7 @@ _LIKE = 0.5
 
 _WORTH = {"cause": 2.0, "constraint": 1.5, "decision": 1.5}
 _IDENTIFIER = re.compile(
-    r"`[^`]+`|\w+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\w+\(\)|\b\w+\.\w{1,5}\b|--\w[\w-]+|\b\d[\d.,:%]*\w*"
+    r"`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b\w+\.\w{1,5}\b|--\w[\w-]+|\b\d[\d.,:%]*\w*"
 )
 _FIRST_PERSON = re.compile(r"^\W*(?:I|We|I['\u2019]\w+|We['\u2019]\w+)\b(?! (?:must|never|always|only|cannot|can't))")
 _BEGINS_AS_EVENT = re.compile(

@@ -8,7 +8,7 @@ from nous.summary.evidence import Evidence
 
 FEWEST, MOST = 5, 10
 _PLAN = re.compile(r"^(?:Implementation )?Plan:? *")
-_ASIDE = re.compile(r"\s*\([^)]*\)")
+_ASIDE = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _ADDRESS = re.compile(r"https?://\S+|(?<!\w)/(?:[\w.-]+/){2,}[\w.-]*")
 _DASH = re.compile("[\u2013\u2014]")
 _BREAK = re.compile(

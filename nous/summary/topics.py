@@ -10,7 +10,7 @@ from nous.transcript.model import Kind
 
 MOST = 6
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9+#'\u2019-]{2,}")
-_ADDRESS = re.compile(r"\w+://\S+|(?<!\w)(?:[\w.-]*/){2,}[\w.-]*")
+_ADDRESS = re.compile(r"\b\w+://\S+|(?<![\w./-])(?:[\w.-]*/){2,}[\w.-]*")
 _WEIGHTS = {Kind.USER: 3, Kind.DECISION: 3, Kind.ASSISTANT: 1}
 _LONGEST_PROMPT = 4_000
 _LEAST = 4
