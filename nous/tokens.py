@@ -31,7 +31,7 @@ def estimate(text: str, /) -> int:
         Korean        +8.1   +5.8   +9.5                  -54.0
 
     Other vocabularies cut differently. Claude Opus 4.5 and 4.6 were billed 1.16 times the estimate in the same sessions
-    (median; nine times out of ten at most 1.27), so `scaled(1.25)` suits them. `cl100k_base` of GPT-4 takes 25 to 50 %
+    (median; nine times out of ten at most 1.27), so `for_claude` suits them. `cl100k_base` of GPT-4 takes 25 to 50 %
     more for Chinese, Japanese and Korean; one that makes a token of each digit takes 16 % more for numbered lines.
     Letters in no order of any language are rated at a third, and long runs of one sign several times too high.
 
@@ -44,6 +44,11 @@ def estimate(text: str, /) -> int:
 def scaled(factor: float, counter: Counter = estimate) -> Counter:
     """*counter* for a model whose tokenizer is known to make *factor* times as many tokens; rounded up."""
     return lambda text: ceil(counter(text) * factor)
+
+
+def for_claude(text: str, /) -> int:
+    """The estimate for Claude Opus 4.5 and 4.6: a quarter more, which nine of ten requests did not exceed."""
+    return scaled(1.25)(text)
 
 
 def _table(default: str, classes: Mapping[str, bytes]) -> bytes:

@@ -120,14 +120,16 @@ class _Gathered:
         plans = [(at, call, plan) for at, call in run if (plan := plan_of(call, self._plans))]
         planned = {call.id for _, call, _ in plans}
         calls = [call for _, call in run if call.id not in planned] if planned else [call for _, call in run]
+        begins = next((at for at, call in run if call.id not in planned), run[0][0])
+        self.items.extend(Item(Role.PLAN, plan, (call.id,), at) for at, call, plan in plans if at < begins)
         line = line_of_calls(calls, self._naming, self._fates)
         if line.text:
             entries = tuple([call.id for call in calls])
-            self.items.append(Item(Role.TOOLS, line.text, entries, run[0][0], line.parts, line.deeds))
+            self.items.append(Item(Role.TOOLS, line.text, entries, begins, line.parts, line.deeds))
         else:
             for call in calls:
                 self._leave_out(call, "bookkeeping call")
-        self.items.extend(Item(Role.PLAN, plan, (call.id,), at) for at, call, plan in plans)
+        self.items.extend(Item(Role.PLAN, plan, (call.id,), at) for at, call, plan in plans if at >= begins)
 
     def _fail(self, at: int, entry: Entry) -> None:
         text = failure(entry.text)

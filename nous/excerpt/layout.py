@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from nous.excerpt.items import Item, Role
 from nous.excerpt.spans import full_length, shown
-from nous.prose import Span
+from nous.prose import TICKS, Span
 
 BETWEEN = "\n\n"
-_OF_CALLS = frozenset({Role.TOOLS, Role.PLAN})
-_OF_TOOLS = _OF_CALLS | {Role.OUTPUT}
+_NEW_LINE = "\n"
+"""Before a code block, which would not begin behind a label."""
+
+_NOUNS = ("turn", "tool call", "error")
 
 Taken = Mapping[int, tuple[Span, ...]]
 """Which spans of which item are shown, by the item's position."""
@@ -37,36 +40,49 @@ def length_of(items: Sequence[Item]) -> int:
 
 
 def label(item: Item) -> str:
-    return f"[{item.role} of {item.of}] " if item.of else f"[{item.role}] "
+    of = f" of {item.of}" if item.of else ""
+    return f"[{item.role}{of}]{_NEW_LINE if item.text.startswith(TICKS) else ' '}"
 
 
 def label_length(item: Item) -> int:
     return len(item.role) + len("[] ") + (len(" of ") + len(item.of) if item.of else 0)
 
 
-def turns_in(item: Item) -> int:
-    """How many turns a gap has more if *item* is missing."""
-    return int(item.role not in _OF_TOOLS)
+class Missing(NamedTuple):
+    """What a gap leaves out."""
+
+    turns: int = 0
+    calls: int = 0
+    errors: int = 0
 
 
-def calls_in(item: Item) -> int:
-    """How many tool calls a gap has more if *item* is missing."""
-    return len(item.entries) if item.role in _OF_CALLS else 0
+def missing(item: Item) -> Missing:
+    """What a gap leaves out more if *item* is in it. The output of a tool is nothing: its call stands for it."""
+    match item.role:
+        case Role.TOOLS | Role.PLAN:
+            return Missing(calls=len(item.entries))
+        case Role.ERROR:
+            return Missing(errors=1)
+        case Role.OUTPUT:
+            return Missing()
+        case _:
+            return Missing(turns=1)
 
 
-def gap_mark(turns: int, calls: int) -> str:
-    """What stands in the place of so many turns and tool calls; nothing in the place of none."""
-    if not turns and not calls:
-        return ""
-    missing = [_counted(turns, "turn")] * (turns > 0) + [_counted(calls, "tool call")] * (calls > 0)
-    return f"[... {', '.join(missing)} omitted ...]"
+def gap_mark(turns: int, calls: int, errors: int) -> str:
+    """What stands in the place of so much; nothing in the place of nothing."""
+    told = [_counted(number, noun) for number, noun in zip((turns, calls, errors), _NOUNS, strict=True) if number]
+    return f"[... {', '.join(told)} omitted ...]" if told else ""
 
 
-def gap_length(turns: int, calls: int) -> int:
+def gap_length(turns: int, calls: int, errors: int) -> int:
     """The length of that mark, without making it."""
-    of_turns = len(str(turns)) + (5 if turns == 1 else 6) if turns else 0
-    of_calls = len(str(calls)) + (10 if calls == 1 else 11) if calls else 0
-    return of_turns + of_calls + (20 if turns and calls else 18 if turns or calls else 0)
+    if not (turns or calls or errors):
+        return 0
+    of_turns = len(str(turns)) + (5 if turns == 1 else 6) + 2 if turns else 0
+    of_calls = len(str(calls)) + (10 if calls == 1 else 11) + 2 if calls else 0
+    of_errors = len(str(errors)) + (6 if errors == 1 else 7) + 2 if errors else 0
+    return of_turns + of_calls + of_errors - 2 + len("[...  omitted ...]")
 
 
 def _counted(number: int, noun: str) -> str:
@@ -78,6 +94,6 @@ def _paragraphs(items: Sequence[Item], taken: Taken) -> Iterator[str]:
         if is_taken:
             yield from (label(items[index]) + shown(items[index].text, taken[index]) for index in run)
         else:
-            missing = [items[index] for index in run]
-            if mark := gap_mark(sum(map(turns_in, missing)), sum(map(calls_in, missing))):
+            turns, calls, errors = map(sum, zip(*(missing(items[index]) for index in run), strict=True))
+            if mark := gap_mark(turns, calls, errors):
                 yield mark

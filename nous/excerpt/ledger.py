@@ -6,15 +6,22 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from nous.excerpt.items import Item
-from nous.excerpt.layout import BETWEEN, Taken, calls_in, gap_length, label_length, turns_in
+from nous.excerpt.layout import BETWEEN, Missing, Taken, gap_length, label_length, missing
 from nous.excerpt.spans import shown_length
 
 
 class _Counts(NamedTuple):
-    """How many turns and tool calls stand before each item, and behind the last."""
+    """How much a gap over all the items before each one leaves out; the last is over all of them."""
 
     turns: Sequence[int]
     calls: Sequence[int]
+    errors: Sequence[int]
+
+
+def _counted(items: Sequence[Item]) -> _Counts:
+    each = [Missing(), *map(missing, items)]
+    turns, calls, errors = zip(*each, strict=True)
+    return _Counts(list(accumulate(turns)), list(accumulate(calls)), list(accumulate(errors)))
 
 
 class Ledger:
@@ -28,7 +35,7 @@ class Ledger:
         self, items: Sequence[Item], sizes: Iterable[tuple[int, int]] = (), *, counts: _Counts | None = None
     ) -> None:
         self._items = items
-        self._counts = counts or _Counts([0, *accumulate(map(turns_in, items))], [0, *accumulate(map(calls_in, items))])
+        self._counts = counts or _counted(items)
         self._taken: list[int] = []
         self.spent = -len(BETWEEN)
         for index, characters in sizes:
@@ -64,6 +71,8 @@ class Ledger:
 
     def _gap(self, start: int, end: int) -> int:
         """What the mark for the items from *start* up to *end* takes, with what parts it from the next."""
-        turns = self._counts.turns[end] - self._counts.turns[start]
-        calls = self._counts.calls[end] - self._counts.calls[start]
-        return gap_length(turns, calls) + len(BETWEEN) if turns or calls else 0
+        counts = self._counts
+        turns = counts.turns[end] - counts.turns[start]
+        calls = counts.calls[end] - counts.calls[start]
+        errors = counts.errors[end] - counts.errors[start]
+        return gap_length(turns, calls, errors) + len(BETWEEN) if turns or calls or errors else 0

@@ -40,10 +40,12 @@ def shown(text: str, spans: Sequence[Span]) -> str:
     parts: list[str] = []
     position = 0
     for start, end in spans:
-        _append(parts, _between(text[position:start]))
-        parts.append(_closed(text, (start, end), blocks) if blocks else text[start:end])
+        part = _closed(text, (start, end), blocks) if blocks else text[start:end]
+        after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
+        _append(parts, _between(text[position:start]), after_code=after_code, before_code=part.startswith(TICKS))
+        parts.append(part)
         position = end
-    _append(parts, _between(text[position:]))
+    _append(parts, _between(text[position:]), after_code=bool(blocks and parts and parts[-1].endswith(TICKS)))
     return "".join(parts).strip(" ")
 
 
@@ -117,7 +119,11 @@ def _between(omitted: str) -> str:
     return omitted if len(omitted) <= len(SHORT_MARK) else "\n"
 
 
-def _append(parts: list[str], between: str) -> None:
+def _append(parts: list[str], between: str, *, after_code: bool = False, before_code: bool = False) -> None:
+    """Add *between*, on a line of its own where a code block ends before it or begins behind it."""
+    if between.strip():
+        between = f"\n{between.strip()} " if after_code else between
+        between = f"{between.rstrip()}\n" if before_code else between
     is_apart = bool(parts) and parts[-1].endswith((" ", "\n"))
     parts.append(between.lstrip(" ") if is_apart else between)
 

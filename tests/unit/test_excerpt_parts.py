@@ -48,7 +48,7 @@ def test_spans_that_touch_are_joined() -> None:
 def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
     text = "a\n```py\none\ntwo\nthree\n```\nb"
 
-    assert shown(text, [(12, 15)]) == "[...] ```\ntwo\n``` [...]"
+    assert shown(text, [(12, 15)]) == "[...]\n```\ntwo\n```\n[...]"
 
 
 def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.tokens import Counter, estimate, scaled
+from nous.tokens import Counter, estimate, for_claude, scaled
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=60),
@@ -133,3 +133,4 @@ def test_a_counter_is_scaled_to_a_model_that_makes_more_tokens_and_rounded_up() 
     assert scaled(1.25, len)("seven..") == 9
     assert scaled(1.25)("") == 0
     assert scaled(2.0)(PROSE) == 2 * estimate(PROSE)
+    assert for_claude(PROSE) == scaled(1.25)(PROSE)
