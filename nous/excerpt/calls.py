@@ -44,7 +44,7 @@ def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate
         brief = _commit(commit, command) if commit else brief_call(call, paths, is_deed=is_deed)
         if brief := naming.brief(brief, paths):
             if fate := fates.get(call.id):
-                why = f": {fate.reason}" if fate.reason and is_deed else ""
+                why = f": {reason}" if is_deed and (reason := fate.reason) else ""
                 brief, is_deed = f"{brief} ({fate.what}{why})", is_deed and commit is not None
             times[brief] = times.get(brief, 0) + 1
             if is_deed:

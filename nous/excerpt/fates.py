@@ -6,16 +6,21 @@ from typing import NamedTuple
 from nous.excerpt.failures import failure, looks_failed
 from nous.transcript.model import Entry, Kind, Transcript
 
+FAILED, REJECTED = "failed", "rejected"
 _LONGEST_REASON = 100
 _SAYS_NO = ("Rejected", "Interrupted")
-_ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 
 class Fate(NamedTuple):
-    """What became of a call that came to nothing, and why, where that is told."""
+    """What became of a call that came to nothing, and the answer that tells it."""
 
     what: str
-    reason: str = ""
+    answer: Entry
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in a few words; empty where that is not told."""
+        return failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON] if self.what == FAILED else ""
 
 
 def fates_of(transcript: Transcript) -> dict[str, Fate]:
@@ -33,7 +38,7 @@ def fates_of(transcript: Transcript) -> dict[str, Fate]:
                 named[entry.call_id] = entry.id
             else:
                 waiting.append(entry.id)
-        elif kind in _ANSWERS:
+        elif kind is Kind.TOOL_RESULT or kind is Kind.DECISION or kind is Kind.ERROR:
             fate = _fate_told_by(entry)
             if entry.call_id:
                 call = named.get(entry.call_id)
@@ -49,7 +54,6 @@ def fates_of(transcript: Transcript) -> dict[str, Fate]:
 
 def _fate_told_by(entry: Entry) -> Fate | None:
     if entry.kind is Kind.DECISION:
-        return Fate("rejected") if entry.text.startswith(_SAYS_NO) else None
-    if entry.kind is Kind.ERROR or (entry.kind is Kind.TOOL_RESULT and looks_failed(entry)):
-        return Fate("failed", failure(entry.text).partition("\n")[0][:_LONGEST_REASON])
-    return None
+        return Fate(REJECTED, entry) if entry.text.startswith(_SAYS_NO) else None
+    is_failure = entry.kind is Kind.ERROR or looks_failed(entry)
+    return Fate(FAILED, entry) if is_failure else None

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from nous.excerpt.items import Item, Role
 from nous.excerpt.spans import full_length, shown
@@ -48,25 +47,17 @@ def label_length(item: Item) -> int:
     return len(item.role) + len("[] ") + (len(" of ") + len(item.of) if item.of else 0)
 
 
-class Missing(NamedTuple):
-    """What a gap leaves out."""
+def missing(item: Item) -> tuple[int, int, int]:
+    """How many turns, tool calls and errors a gap leaves out more if *item* is in it.
 
-    turns: int = 0
-    calls: int = 0
-    errors: int = 0
-
-
-def missing(item: Item) -> Missing:
-    """What a gap leaves out more if *item* is in it. The output of a tool is nothing: its call stands for it."""
-    match item.role:
-        case Role.TOOLS | Role.PLAN:
-            return Missing(calls=len(item.entries))
-        case Role.ERROR:
-            return Missing(errors=1)
-        case Role.OUTPUT:
-            return Missing()
-        case _:
-            return Missing(turns=1)
+    The output of a tool is none of them: its call stands for it.
+    """
+    role = item.role
+    if role is Role.TOOLS or role is Role.PLAN:
+        return 0, len(item.entries), 0
+    if role is Role.OUTPUT:
+        return 0, 0, 0
+    return (0, 0, 1) if role is Role.ERROR else (1, 0, 0)
 
 
 def gap_mark(turns: int, calls: int, errors: int) -> str:

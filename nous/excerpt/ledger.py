@@ -6,22 +6,21 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from nous.excerpt.items import Item
-from nous.excerpt.layout import BETWEEN, Missing, Taken, gap_length, label_length, missing
+from nous.excerpt.layout import BETWEEN, Taken, gap_length, label_length, missing
 from nous.excerpt.spans import shown_length
 
 
 class _Counts(NamedTuple):
     """How much a gap over all the items before each one leaves out; the last is over all of them."""
 
-    turns: Sequence[int]
-    calls: Sequence[int]
-    errors: Sequence[int]
+    turns: list[int]
+    calls: list[int]
+    errors: list[int]
 
 
 def _counted(items: Sequence[Item]) -> _Counts:
-    each = [Missing(), *map(missing, items)]
-    turns, calls, errors = zip(*each, strict=True)
-    return _Counts(list(accumulate(turns)), list(accumulate(calls)), list(accumulate(errors)))
+    turns, calls, errors = zip(*map(missing, items), strict=True) if items else ((), (), ())
+    return _Counts(*(list(accumulate(each, initial=0)) for each in (turns, calls, errors)))
 
 
 class Ledger:

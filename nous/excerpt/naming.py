@@ -54,7 +54,7 @@ class Naming:
         last = _last_part(path)
         if path not in self._known or last in self._ambiguous or not last:
             self._known.add(path)
-            return path
+            return self.relative(path)
         return last
 
 
