@@ -78,7 +78,7 @@ def _weights(items: Sequence[Item]) -> dict[int, float]:
 def _promises(items: Sequence[Item], weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
     """What each item with a floor is owed, in characters, and whether all deeds are promised with it."""
     sizes = {index: full_length(items[index].text) for index in sorted(weights)}
-    glimpses = {index: _glimpse(items[index]) for index in sizes}
+    glimpses = {index: _glimpse(items[index], size) for index, size in sizes.items()}
     visible = {index: _visible(items[index], size) for index, size in sizes.items()}
     personal = {index: size for index, size in sizes.items() if items[index].role in PERSONAL}
     yield from ((sizes, True), (visible | personal, True), (glimpses | personal, True))
@@ -126,15 +126,16 @@ def _add(items: Sequence[Item], choice: Choice, index: int, *, ledger: Ledger, l
 def _spread(items: Sequence[Item], indexes: Sequence[int], blank: Ledger, room: int) -> Choice:
     """As many of *indexes* as fit, the first and the last among them, evenly spread, each at a glimpse."""
     fewest, most = 2, min(len(indexes), room // GLIMPSE)
+    glimpses = {index: _glimpse(items[index], full_length(items[index].text)) for index in indexes}
     picked: list[int] = []
     while fewest <= most:
         count = (fewest + most) // 2
         spread = sorted({indexes[round(step * (len(indexes) - 1) / (count - 1))] for step in range(count)})
-        if blank.of((index, _glimpse(items[index])) for index in spread).spent <= room:
+        if blank.of((index, glimpses[index]) for index in spread).spent <= room:
             picked, fewest = spread, count + 1
         else:
             most = count - 1
-    spans = {index: ends(items[index].text, _glimpse(items[index])) for index in picked}
+    spans = {index: ends(items[index].text, glimpses[index]) for index in picked}
     return Choice.of(spans, reason="one of many, evenly spread") if spans else first_and_last(items, room)
 
 
@@ -144,9 +145,8 @@ def _visible(item: Item, size: int) -> int:
     return min(size, max(VISIBLE + 3 * longest_closing(item.text), of_deeds))
 
 
-def _glimpse(item: Item) -> int:
-    """How many characters a glimpse of *item* takes."""
-    size = full_length(item.text)
+def _glimpse(item: Item, size: int) -> int:
+    """How many characters a glimpse of *item* takes, which has *size* of them."""
     return min(size, GLIMPSE + len(mark(size)) + 3 * longest_closing(item.text))
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 from nous.prose import TICKS, Fence, Span, fence_at, fences
 
@@ -99,12 +100,10 @@ def outline(text: str, room: int) -> tuple[Span, ...]:
     if len(spans) != len(whole):
         return whole
     between = [heading for heading in headings if spans[0][1] <= heading[0] and heading[1] <= spans[-1][0]]
-    for step in range(1, len(between) + 1):
-        fewer = between[::step]
-        outlined = merged((*spans, *fewer))
-        if shown_length(text, outlined) <= room:
-            return outlined
-    return whole
+    cost = sum(end - start + len(mark(len(text))) for start, end in between)
+    step = ceil(cost / max(1.0, room * HEADINGS_SHARE))
+    outlined = merged((*spans, *between[:: max(1, step)]))
+    return outlined if shown_length(text, outlined) <= room else whole
 
 
 def longest_closing(text: str) -> int:
