@@ -92,10 +92,12 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
 
 def outline(text: str, room: int) -> tuple[Span, ...]:
     """`ends`, and for a document as many of the headings between them as a part of the room holds, evenly spread."""
-    headings = [found.span() for found in _HEADING.finditer(text)]
-    if len(headings) < _FEWEST_HEADINGS or full_length(text) <= room:
-        return ends(text, room)
     whole = ends(text, room)
+    if whole == ((0, len(text)),) or not whole:
+        return whole
+    headings = [found.span() for found in _HEADING.finditer(text)]
+    if len(headings) < _FEWEST_HEADINGS:
+        return whole
     spans = ends(text, int(room * (1 - HEADINGS_SHARE)))
     if len(spans) != len(whole):
         return whole
