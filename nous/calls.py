@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from nous.language import words
 from nous.transcript.model import Entry
@@ -23,15 +23,20 @@ _SHELL_WRITES = re.compile(
 _TEST = re.compile(
     r"(?:python3? -m )?\b(?:pytest|unittest|tox|nox|go test|cargo (?:test|nextest)|vitest|jest|mocha|rspec|phpunit"
     r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
-    r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]*?(?=\s*(?:\d?>|[|;&\n]|$))"
+    r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
 )
-_COMMIT = re.compile(r"\bgit(?: +-[cC] +\S+| +--?[a-z][\w-]*(?:=\S+)?)* +commit\b(?! *\()")
-_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?\s*\n\s*(?P<subject>[^\n]+)")
+_RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S+[ \t]+)*git\b"
+"""Where a command begins, so that what is only quoted or searched for does not count."""
+
+_COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +\S+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
 _MESSAGE = re.compile(
     r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
     r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
 )
-_PUSH = re.compile(r"\bgit push\b(?P<force> (?:--force[\w-]*|-f)\b)?")
+_PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
+_FORCES = re.compile(r" (?:--force\b|-f\b)")
+_PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
 def shell_command(call: Entry) -> str:
@@ -39,7 +44,7 @@ def shell_command(call: Entry) -> str:
     given = call.tool_input or {}
     command = given.get("command") or given.get("cmd")
     if isinstance(command, list):
-        return " ".join(str(part) for part in command)
+        return " ".join(part for part in cast("list[object]", command) if isinstance(part, str))
     return command if isinstance(command, str) else ""
 
 
@@ -109,7 +114,9 @@ def subject_of_commit(command: str) -> str | None:
 def pushes(command: str) -> str:
     """`push` or `push --force` if *command* pushes; empty if it does not."""
     found = _PUSH.search(command)
-    return "" if found is None else f"push{found['force'] or ''}"
+    if found is None or any(option in found["how"] for option in _PUSHES_NOTHING):
+        return ""
+    return "push --force" if _FORCES.search(found["how"]) else "push"
 
 
 def test_command(call: Entry) -> str | None:

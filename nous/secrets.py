@@ -9,15 +9,16 @@ _KNOWN = re.compile(
     r"|\beyJ[A-Za-z0-9_-]{10,}\.|-----BEGIN |\bAIza[0-9A-Za-z_-]{20,}|\bglpat-|\bREDACTED\b"
 )
 _NAMED = re.compile(
-    r"\b(?:password|passwd|passphrase|secret|api[ _-]?key|access[ _-]?token|auth[ _-]?token|private[ _-]?key|bearer)\b"
-    r"\s*(?:is|[:=])\s*\S{4,}",
+    r"(?<![A-Za-z])(?:password|passwd|passphrase|secret|(?:api|access|private)[ _-]?key|(?:access|auth)[ _-]?token)"
+    r"(?![A-Za-z])['\"]?\s*(?:is|[:=])\s*\S{4,}|\bbearer\s+(?:is\s+|[:=]\s*)?(?=\S*\d)\S{8,}"
+    r"|(?<![A-Za-z])token['\"]?\s*[:=]\s*(?=\S*\d)\S{8,}|://[^/\s:@]+:[^/\s@]{4,}@",
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?<![\w-])(?:\d[ -]?){13,19}(?![\w-])")
 _LONG = 24
 _TOKEN = re.compile(rf"[A-Za-z0-9+=_-]{{{_LONG},}}")
 _HINTS = ("k-", "k_", "gh", "xox", "AKIA", "eyJ", "-----BEGIN", "AIza", "glpat-", "REDACTED")
-_NAMES = ("pass", "secret", "key", "token", "bearer")
+_NAMES = ("pass", "secret", "key", "token", "bearer", "://")
 """What is in all that `_KNOWN` and `_NAMED` find; looking for it first is faster."""
 
 _RANDOM_ENOUGH = 3.8

@@ -16,6 +16,7 @@ LONGEST_DEED = 400
 _LONGEST_VALUE = 80
 _SHORT_COMMAND = 40
 _LONGEST_SUBJECT = 120
+_DEEPEST = 12
 
 
 class Line(NamedTuple):
@@ -42,7 +43,7 @@ def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate
         commit = subject_of_commit(command) if command else None
         is_deed = commit is not None if command else not paths and (writes(call) or hands_over(call))
         brief = _commit(commit, command) if commit else brief_call(call, paths, is_deed=is_deed)
-        if brief := naming.brief(brief, paths):
+        if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if fate := fates.get(call.id):
                 why = f": {reason}" if is_deed and (reason := fate.reason) else ""
                 brief, is_deed = f"{brief} ({fate.what}{why})", is_deed and commit is not None
@@ -107,13 +108,15 @@ def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
         yield f"{name}={shown if len(shown) <= most else f'{shown[: most - 3]}...'}"
 
 
-def _leaves(value: object) -> Iterator[str]:
+def _leaves(value: object, depth: int = 0) -> Iterator[str]:
     """What a nested argument says, without the names: `[{"flight": "HAT1", "seats": 2}]` says `HAT1 2`."""
-    if isinstance(value, Mapping):
+    if depth > _DEEPEST:
+        yield "..."
+    elif isinstance(value, Mapping):
         for inner in cast("Mapping[str, object]", value).values():
-            yield from _leaves(inner)
+            yield from _leaves(inner, depth + 1)
     elif isinstance(value, list | tuple):
         for inner in cast("Sequence[object]", value):
-            yield from _leaves(inner)
+            yield from _leaves(inner, depth + 1)
     else:
         yield str(value)

@@ -29,22 +29,25 @@ def take_deeds(items: Sequence[Item], deeds: Sequence[Deed], ledger: Ledger, mos
     """Those of *deeds* that *most* characters hold, the first first, by item; *ledger* takes them."""
     limit = ledger.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
+    closing: dict[int, int] = {}
     for index, deed in deeds:
         if limit - ledger.spent < _LEAST:
             break
         before = taken.get(index, ())
         spans = merged((*before, deed))
-        more = _more(items[index].text, before, spans, deed)
+        if index not in closing:
+            closing[index] = longest_closing(items[index].text)
+        more = _more(items[index].text, before, spans, deed, closing=closing[index])
         if ledger.spent + ledger.cost(index, more) <= limit:
             ledger.take(index, more)
             taken[index] = spans
     return taken
 
 
-def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], deed: Span) -> int:
+def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], deed: Span, *, closing: int) -> int:
     """How many characters more it takes to show *after* than *before*; of a long text, at most how many."""
     if len(text) > _LONG:
-        return most_added(text, deed, closing=longest_closing(text), to_nothing=not before)
+        return most_added(text, deed, closing=closing, to_nothing=not before)
     return shown_length(text, after) - (shown_length(text, before) if before else 0)
 
 

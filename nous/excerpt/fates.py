@@ -20,13 +20,18 @@ class Fate(NamedTuple):
     @property
     def reason(self) -> str:
         """Why it failed, in a few words; empty where that is not told."""
-        return failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON] if self.what == FAILED else ""
+        return (
+            failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON].replace(" | ", " / ")
+            if self.what == FAILED
+            else ""
+        )
 
 
 def fates_of(transcript: Transcript) -> dict[str, Fate]:
     """The fate of each such call of *transcript*, by its entry's id.
 
-    An answer belongs to the call that it names; one that names none, to the first call of its turn that has no answer.
+    An answer belongs to the call that it names; one that names none, to the first call that has
+    no answer since somebody spoke.
     """
     fates: dict[str, Fate] = {}
     named: dict[str, str] = {}
@@ -47,7 +52,9 @@ def fates_of(transcript: Transcript) -> dict[str, Fate]:
                 call = waiting.popleft() if waiting and is_answer else None
             if call and fate:
                 fates[call] = fate
-        elif kind is Kind.USER:
+            elif call:
+                fates.pop(call, None)
+        elif kind is Kind.USER or kind is Kind.ASSISTANT:
             waiting.clear()
     return fates
 

@@ -50,7 +50,9 @@ _ROLES = {
 
 _FROM_A_TEAMMATE = "<teammate-message"
 _DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
-_LIKE_OURS = re.compile(rf"(?<=\n)\[(?=(?:{'|'.join(Role)})\b|\.\.\. )")
+_LABELS = "|".join([*Role, "Part", "The session began", "Just before"])
+_OURS = re.compile(rf"\[(?=(?:{_LABELS})\b|\.\.\. )")
+_LIKE_OURS = re.compile(rf"(?<=[\n\r\v\f\x85\u2028\u2029]){_OURS.pattern}")
 
 Placed = tuple[int, Entry]
 """An entry with its position in the transcript."""
@@ -117,7 +119,7 @@ class _Gathered:
         if not self._run:
             return
         run, self._run = self._run, []
-        plans = [(at, call, plan) for at, call in run if (plan := plan_of(call, self._plans))]
+        plans = [(at, call, plan) for at, call in run if (plan := as_said(plan_of(call, self._plans)))]
         planned = {call.id for _, call, _ in plans}
         calls = [call for _, call in run if call.id not in planned] if planned else [call for _, call in run]
         begins = next((at for at, call in run if call.id not in planned), run[0][0])
@@ -135,15 +137,17 @@ class _Gathered:
         text = failure(entry.text)
         if text and text not in self._failures:
             self._failures.add(text)
-            self._show(Item(Role.ERROR, text, (entry.id,), at, size=max(len(text), len(entry.text.strip()))))
+            told = as_said(text)
+            self._show(Item(Role.ERROR, told, (entry.id,), at, size=max(len(told), len(entry.text.strip()))))
         else:
             self._leave_out(entry, "said before" if text else "says nothing")
 
     def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
         if role is Role.SUB_AGENT and not self.items and not self._run:
             role = Role.TASK
-        told = _without_draft(text) if role is Role.SUMMARY else text
-        self._show(Item(role, _as_said(told), (entry.id,), at, size=len(text)))
+        told = as_said(_without_draft(text) if role is Role.SUMMARY else text)
+        size = max(len(told), len(text))
+        self._show(Item(role, told, (entry.id,), at, size=size))
 
     def _show(self, item: Item) -> None:
         self.end_run()
@@ -168,6 +172,11 @@ def _without_draft(summary: str) -> str:
     return rest.strip() if heading and _DRAFT in draft and rest.strip() else summary
 
 
-def _as_said(text: str) -> str:
-    """*text*, of which no line can be taken for one of the excerpt's own, with a label or the mark of a gap."""
-    return _LIKE_OURS.sub(r"\\\g<0>", text) if "\n[" in text else text
+def as_said(text: str) -> str:
+    """*text*, of which no further line can be taken for one of the excerpt's own, with a label or the mark of a gap."""
+    return _LIKE_OURS.sub(r"\\\g<0>", text) if "[" in text else text
+
+
+def unlike_ours(line: str) -> str:
+    """A *line* that stands at the beginning of another, which `as_said` would not see."""
+    return f"\\{line}" if _OURS.match(line) else line

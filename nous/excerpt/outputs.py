@@ -9,7 +9,7 @@ from typing import cast
 import orjson
 
 from nous.excerpt.failures import looks_failed
-from nous.excerpt.items import Item, Role
+from nous.excerpt.items import Item, Role, unlike_ours
 from nous.prose import Span
 from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Kind, Transcript, Trust
@@ -56,12 +56,12 @@ def _item(at: int, entry: Entry) -> Item:
     parts: list[Span] = []
     lines: list[str] = []
     length = 0
-    for line in _lines(_readable(entry.text)):
+    for line in map(unlike_ours, _lines(_readable(entry.text))):
         lines.append(line)
         parts.append((length, length + len(line)))
         length += len(line) + 1
     text, size = "\n".join(lines), max(length, len(entry.text.strip()))
-    tool = entry.tool if entry.tool and len(entry.tool) <= _LONGEST_TOOL else ""
+    tool = entry.tool if entry.tool and len(entry.tool) <= _LONGEST_TOOL and entry.tool.isprintable() else ""
     return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool)
 
 
@@ -99,9 +99,8 @@ def _said_by(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
 
 def _lines(text: str) -> Iterator[str]:
     for whole in _NUMBERING.sub("", text).splitlines():
-        for line in _shortened(whole.strip()):
-            if line and not looks_secret(line):
-                yield line
+        if not looks_secret(whole):
+            yield from filter(None, _shortened(whole.strip()))
 
 
 def _shortened(line: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from nous.transcript.tools.table import BOOKKEEPING
 _LISTS = ("todos", "plan", "items", "tasks")
 _TEXTS = ("plan", "content", "step", "subject", "title", "task", "description", "text")
 _MOST_LINES = 400
+_DEEPEST = 4
 
 
 def plan_of(call: Entry, seen: set[str]) -> str:
@@ -24,10 +25,11 @@ def plan_of(call: Entry, seen: set[str]) -> str:
     return "\n".join(lines)
 
 
-def _lines(given: Mapping[str, Any]) -> Iterator[str]:
-    for key in _LISTS:
+def _lines(given: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    for key in _LISTS if depth < _DEEPEST else ():
         for each in cast("list[object]", value) if isinstance(value := given.get(key), list) else ():
-            yield from _lines(cast("Mapping[str, Any]", each)) if isinstance(each, Mapping) else _stripped(each)
+            of_each = cast("Mapping[str, Any]", each)
+            yield from _lines(of_each, depth + 1) if isinstance(each, Mapping) else _stripped(each)
     for key in _TEXTS:
         yield from _stripped(given.get(key))
 

@@ -14,7 +14,7 @@ DOCUMENT = 1_500
 
 _MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|>\s+|\[[ x]\]\s+)+")
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
-_LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
+_LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
 _MARKER = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _WORD = re.compile(r"[\w'-]+")
 _WORDS_BESIDE_THANKS = 2

@@ -46,8 +46,9 @@ def _text(given: Mapping[str, Any], keys: Keys) -> str:
 
 def _command(words: list[Any]) -> str:
     """The command that *words* run: of `["bash", "-lc", script]`, the script."""
-    is_script = len(words) == 3 and str(words[1]).startswith("-") and str(words[1]).endswith("c")
-    return str(words[2]) if is_script else " ".join(map(str, words))
+    told = [word for word in words if isinstance(word, str)]
+    is_script = len(told) == 3 and told[1].startswith("-") and told[1].endswith("c")
+    return told[2] if is_script else " ".join(told)
 
 
 def _shortened(value: str, label: str) -> str:
