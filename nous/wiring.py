@@ -162,8 +162,8 @@ def _counter(name: str) -> Counter:
         counter = getattr(import_module(module), function)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise Misconfigured(f"excerpt.counter = {name!r}: {error}; {_HOW_TO_COUNT}") from error
-    if not callable(counter):
-        raise Misconfigured(f"excerpt.counter = {name!r}: that is no function; {_HOW_TO_COUNT}")
+    if not callable(counter) or not isinstance(counter("one"), int):
+        raise Misconfigured(f"excerpt.counter = {name!r}: that is no function to an int; {_HOW_TO_COUNT}")
     return cast("Counter", counter)
 
 

@@ -30,7 +30,7 @@ def excerpt(
     """Show what survives of a session under a budget, in order, with a mark for every gap.
 
     PATH may be packed with gzip, or - for standard input; SESSION is the id of a session that qbit keeps. A budget of
-    tokens is kept by an estimate.
+    tokens is kept by an estimate. Settings are for workers, and not looked at here.
     """
     transcript = read_transcript(sys.stdin.buffer if path == "-" else path, format=name)
     found = windows(transcript, budget, most=most or 1, strategy=strategy, unit=unit)
