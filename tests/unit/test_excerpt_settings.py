@@ -155,6 +155,7 @@ def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts,
         "no_module_of_ours:by_fours",
         ".counting_of_ours:by_fours",
         "counting_of_ours:NOTHING",
+        "builtins:str",
         "counting_of_ours:__name__",
     ],
 )
