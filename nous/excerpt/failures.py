@@ -9,6 +9,9 @@ LONGEST = 320
 """Characters of an error that are worth showing; more of it is a log."""
 
 _LINES = 3
+_HEAD = 200
+"""Characters in which a result has begun by any measure."""
+
 _LOOKED_AT = 4000
 _TELLING = re.compile(
     r"\b(?:error|errors|fail|failed|failure|fatal|exception|denied|refused|cannot|can't|could not|unable|undefined"
@@ -47,7 +50,11 @@ def looks_failed(result: Entry) -> bool:
 
     That of a page of the web is not believed, which anybody may have written.
     """
-    return result.is_error or (_BEGINS_AS_ERROR.match(result.text) is not None and result.trust is not Trust.WEB)
+    if result.is_error:
+        return True
+    head = result.text[:_HEAD]
+    is_told = ("rror" in head or "ERROR" in head) and _BEGINS_AS_ERROR.match(head) is not None
+    return is_told and result.trust is not Trust.WEB
 
 
 def failure(text: str) -> str:

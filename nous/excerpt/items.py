@@ -52,7 +52,7 @@ _FROM_A_TEAMMATE = "<teammate-message"
 _DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
 _LABELS = "|".join([*Role, "Part", "The session began", "Just before"])
 _OURS = re.compile(rf"\[(?=(?:{_LABELS})\b|\.\.\. )")
-_LIKE_OURS = re.compile(rf"(?<=[\n\r\v\f\x85\u2028\u2029]){_OURS.pattern}")
+_LIKE_OURS = re.compile(rf"([\n\r\v\f\x85\u2028\u2029]){_OURS.pattern}")
 
 Placed = tuple[int, Entry]
 """An entry with its position in the transcript."""
@@ -174,7 +174,7 @@ def _without_draft(summary: str) -> str:
 
 def as_said(text: str) -> str:
     """*text*, of which no further line can be taken for one of the excerpt's own, with a label or the mark of a gap."""
-    return _LIKE_OURS.sub(r"\\\g<0>", text) if "[" in text else text
+    return _LIKE_OURS.sub(r"\g<1>\\[", text) if "[" in text else text
 
 
 def unlike_ours(line: str) -> str:
