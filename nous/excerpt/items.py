@@ -174,7 +174,12 @@ def _without_draft(summary: str) -> str:
 
 def as_said(text: str) -> str:
     """*text*, of which no further line can be taken for one of the excerpt's own, with a label or the mark of a gap."""
-    return _LIKE_OURS.sub(r"\g<1>\\[", text) if "[" in text else text
+    if "[" not in text:
+        return text
+    is_plain = text.isascii() and "\v" not in text and "\f" not in text
+    if is_plain and "\n[" not in text and "\r[" not in text:
+        return text
+    return _LIKE_OURS.sub(r"\g<1>\\[", text)
 
 
 def unlike_ours(line: str) -> str:
