@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from nous.calls import hands_over, pushes, shell_command, subject_of_commit, writes
+from nous.actions import Action, hands_over, pushes, subject_of_commit, writes
 from nous.excerpt.fates import Fate
 from nous.excerpt.naming import Naming
 from nous.prose import Span
@@ -30,7 +30,7 @@ class Line(NamedTuple):
     deeds: tuple[Span, ...]
 
 
-def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate]) -> Line:
+def line_of_calls(run: Sequence[Action], naming: Naming, fates: Mapping[str, Fate]) -> Line:
     """The calls of *run* in order of their first use; empty if none of them is worth a word.
 
     A call that came to nothing, of which *fates* knows by its id, says so, and what would have been a deed says why. It
@@ -38,11 +38,11 @@ def line_of_calls(run: Sequence[Entry], naming: Naming, fates: Mapping[str, Fate
     """
     times: dict[str, int] = {}
     deeds: set[str] = set()
-    for call in run:
-        paths, command = naming.paths_in(call), shell_command(call)
+    for action in run:
+        call, _, command, paths = action
         commit = subject_of_commit(command) if command else None
-        is_deed = commit is not None if command else not paths and (writes(call) or hands_over(call))
-        brief = _commit(commit, command) if commit else brief_call(call, paths, is_deed=is_deed)
+        is_deed = commit is not None if command else not paths and (writes(action) or hands_over(action))
+        brief = _commit(commit, command) if commit else brief_call(action, is_deed=is_deed)
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if fate := fates.get(call.id):
                 why = f": {reason}" if is_deed and (reason := fate.reason) else ""
@@ -74,12 +74,13 @@ def _spans(pieces: Sequence[str]) -> list[Span]:
     return spans
 
 
-def brief_call(call: Entry, paths: Sequence[str], *, is_deed: bool) -> str:
-    """One call in at most `LONGEST_CALL` characters, a deed in `LONGEST_DEED`; none of *paths* is ever cut."""
+def brief_call(action: Action, *, is_deed: bool) -> str:
+    """One call in at most `LONGEST_CALL` characters, a deed in `LONGEST_DEED`; none of its paths is ever cut."""
+    call, _, command, paths = action
     given = call.tool_input or {}
-    if (command := shell_command(call)) and (purpose := given.get("description")) and isinstance(purpose, str):
+    if command and (purpose := given.get("description")) and isinstance(purpose, str):
         return _command_for(purpose, command, call)
-    summary = extract_tool_summary(call.tool, given) if call.tool and given else _as_written(call)
+    summary = extract_tool_summary(call.tool, given, paths) if call.tool and given else _as_written(call)
     if given and summary == call.tool:
         summary = f"{call.tool}({', '.join(_arguments(given, LONGEST_DEED if is_deed else _LONGEST_VALUE))})"
     most = LONGEST_DEED if is_deed else LONGEST_CALL

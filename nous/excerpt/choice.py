@@ -1,10 +1,10 @@
 """What a strategy decides, and the seam that strategies stand behind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from nous.excerpt.items import Item
+from nous.excerpt.items import Items
 from nous.prose import Span
 
 
@@ -37,7 +37,7 @@ class Choice:
 class Choose(Protocol):
     """Decides what survives."""
 
-    def __call__(self, items: Sequence[Item], room: int) -> Choice:
+    def __call__(self, items: Items, room: int) -> Choice:
         """Choose from *items* so that they take at most *room* characters as `nous.excerpt.layout` lays them out.
 
         It is asked only when not everything fits, and says the same when it is asked again. An empty choice means that
@@ -49,7 +49,7 @@ class Choose(Protocol):
 class Add(Protocol):
     """Adds to what survives."""
 
-    def __call__(self, items: Sequence[Item], choice: Choice, room: int) -> Choice:
+    def __call__(self, items: Items, choice: Choice, room: int) -> Choice:
         """*choice* and as much more of *items* as *room* holds."""
         ...
 

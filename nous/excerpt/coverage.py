@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.concepts import WORTH, worths
-from nous.excerpt.items import Item, Role
+from nous.excerpt.items import Items, Role
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.pieces import Piece, pieces_of
 from nous.excerpt.spans import complete, longest_closing, merged, most_added
@@ -36,7 +36,7 @@ _AS_BEGINNING, _AS_END = 2.0, 1.5
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}
 
 
-def cover(items: Sequence[Item], choice: Choice, room: int) -> Choice:
+def cover(items: Items, choice: Choice, room: int) -> Choice:
     """*choice* and as much more as *room* holds, the most telling first."""
     filling = _Filling(items, choice)
     for _ in range(_ROUNDS):
@@ -56,9 +56,8 @@ _Waiting = tuple[float, int, Span, Piece]
 class _Filling:
     """A choice that grows."""
 
-    def __init__(self, items: Sequence[Item], choice: Choice) -> None:
+    def __init__(self, items: Items, choice: Choice) -> None:
         self.spans = dict(choice.spans)
-        self._blank = Ledger(items)
         self.gains: dict[int, float] = {}
         self._items = items
         self._added: defaultdict[int, list[Span]] = defaultdict(list)
@@ -89,7 +88,7 @@ class _Filling:
 
     def fill(self, room: int) -> bool:
         """Add pieces as long as they surely fit into *room*; whether any was added."""
-        ledger = self._blank.exactly(self.spans)
+        ledger = Ledger.exactly(self._items, self.spans)
         aside = self._longer_than(room - ledger.spent)
         added = False
         while (spare := room - ledger.spent) >= _LEAST_ROOM and (waiting := self._best()) is not None:
@@ -167,7 +166,7 @@ class _Filling:
         self._covered |= piece.news
 
 
-def _closing_replies(items: Sequence[Item]) -> Iterator[int]:
+def _closing_replies(items: Items) -> Iterator[int]:
     """The last thing that the assistant says before the user speaks again."""
     last: int | None = None
     for index, item in enumerate(items):

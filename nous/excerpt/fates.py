@@ -1,6 +1,7 @@
 """Which tool calls came to nothing: they failed, or the user said no."""
 
 from collections import deque
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from nous.excerpt.failures import failure, looks_failed
@@ -8,6 +9,7 @@ from nous.transcript.model import Entry, Kind, Transcript
 
 FAILED, REJECTED = "failed", "rejected"
 _LONGEST_REASON = 100
+_ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
 _SAYS_NO = ("Rejected", "Interrupted")
 
 
@@ -27,13 +29,21 @@ class Fate(NamedTuple):
         )
 
 
-def fates_of(transcript: Transcript) -> dict[str, Fate]:
-    """The fate of each such call of *transcript*, by its entry's id.
+class Fates(NamedTuple):
+    """The fate of each call that came to nothing, by its entry's id, and the ids of the entries that tell a failure."""
+
+    of_calls: Mapping[str, Fate]
+    failures: Collection[str]
+
+
+def fates_of(transcript: Transcript) -> Fates:
+    """What became of the calls of *transcript*.
 
     An answer belongs to the call that it names; one that names none, to the first call that has
     no answer since somebody spoke.
     """
     fates: dict[str, Fate] = {}
+    failures: set[str] = set()
     named: dict[str, str] = {}
     waiting: deque[str] = deque()
     for entry in transcript:
@@ -43,24 +53,26 @@ def fates_of(transcript: Transcript) -> dict[str, Fate]:
                 named[entry.call_id] = entry.id
             else:
                 waiting.append(entry.id)
-        elif kind is Kind.TOOL_RESULT or kind is Kind.DECISION or kind is Kind.ERROR:
-            fate = _fate_told_by(entry)
+        elif kind in _ANSWERS:
+            what = _told_by(entry)
+            if what == FAILED:
+                failures.add(entry.id)
             if entry.call_id:
                 call = named.get(entry.call_id)
             else:
-                is_answer = kind is Kind.TOOL_RESULT or (fate is not None and kind is Kind.DECISION)
+                is_answer = kind is Kind.TOOL_RESULT or (what and kind is Kind.DECISION)
                 call = waiting.popleft() if waiting and is_answer else None
-            if call and fate:
-                fates[call] = fate
+            if call and what:
+                fates[call] = Fate(what, entry)
             elif call:
                 fates.pop(call, None)
         elif kind is Kind.USER or kind is Kind.ASSISTANT:
             waiting.clear()
-    return fates
+    return Fates(fates, failures)
 
 
-def _fate_told_by(entry: Entry) -> Fate | None:
-    if entry.kind is Kind.DECISION:
-        return Fate(REJECTED, entry) if entry.text.startswith(_SAYS_NO) else None
-    is_failure = entry.kind is Kind.ERROR or looks_failed(entry)
-    return Fate(FAILED, entry) if is_failure else None
+def _told_by(answer: Entry) -> str:
+    """What *answer* says that its call came to; empty if to something."""
+    if answer.kind is Kind.DECISION:
+        return REJECTED if answer.text.startswith(_SAYS_NO) else ""
+    return FAILED if answer.kind is Kind.ERROR or looks_failed(answer) else ""

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
+from nous.actions import actions_of
 from nous.errors import BadInput
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.fates import fates_of
+from nous.excerpt.gathering import items_of
 from nous.excerpt.heading import Files, files_line, files_written, room_for_files
-from nous.excerpt.items import Item, items_of
+from nous.excerpt.items import Item, Items
 from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, length_of, whole
 from nous.excerpt.manifest import Manifest, manifest_of
 from nous.excerpt.naming import naming
@@ -53,7 +55,7 @@ class Material:
     """A transcript made ready: its items, what can be no item, and the files it wrote to."""
 
     transcript: Transcript
-    items: tuple[Item, ...]
+    items: Items
     left_out: tuple[Record, ...]
     files: Files
 
@@ -62,7 +64,7 @@ class Material:
 class _Fitted:
     """Which of *items* are shown, and how that reads."""
 
-    items: tuple[Item, ...]
+    items: Items
     choice: Choice
     text: str
 
@@ -100,11 +102,11 @@ def fit(
 
 def material_of(transcript: Transcript) -> Material:
     """What excerpts of *transcript* are made from."""
-    names, fates = naming(transcript), fates_of(transcript)
-    items, left_out = items_of(transcript, names, fates)
-    return Material(
-        transcript=transcript, items=items, left_out=left_out, files=files_written(transcript, names, fates)
-    )
+    actions = actions_of(transcript)
+    names, fates = naming(transcript, actions.values()), fates_of(transcript)
+    items, left_out = items_of(transcript, actions, names, fates)
+    files = files_written(actions.values(), names, fates.of_calls)
+    return Material(transcript=transcript, items=items, left_out=left_out, files=files)
 
 
 def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
@@ -127,7 +129,7 @@ def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tup
     return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
 
 
-def _chosen(items: tuple[Item, ...], strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
+def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
     """What *strategy* chooses, laid out; where it finds the budget too small, the bare beginning of the first item."""
     room = budget - len(heading) - len(BETWEEN) * bool(heading)
     choice = strategy.choose(items, room)
@@ -141,11 +143,14 @@ def _chosen(items: tuple[Item, ...], strategy: Strategy, *, budget: int, heading
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
     """What fits into the number of characters that comes close to *budget* tokens, and never above."""
+    said = length_of(material.items)
     best = _fitted(material, 0, strategy)
-    fits, exceeds = 0, length_of(material.items) + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
-    may_fit_whole = length_of(material.items) <= budget * MOST_CHARACTERS_PER_TOKEN
-    characters = exceeds - 1 if may_fit_whole else min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)
+    fits, exceeds = 0, said + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
+    likely = [min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)]
+    if said <= budget * MOST_CHARACTERS_PER_TOKEN:
+        likely = [said, exceeds - 1]  # from the end: all that there is, and all that was said
     for _ in range(_ROUNDS):
+        characters = likely.pop()
         fitted = _fitted(material, characters, strategy)
         tokens = count(fitted.text)
         if tokens <= budget:
@@ -156,8 +161,9 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
             exceeds = characters
         if exceeds - fits <= 1:
             break
-        likely = len(fitted.text) * budget // tokens if tokens else exceeds
-        characters = min(max(likely, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)
+        if not likely:
+            guess = len(fitted.text) * budget // tokens if tokens else exceeds
+            likely = [min(max(guess, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)]
     return best
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.deeds import are_all, deeds_in, take_deeds
-from nous.excerpt.items import PERSONAL, Item, Role
+from nous.excerpt.items import PERSONAL, Item, Items, Role
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import ends, full_length, longest_closing, mark, merged, outline, shown_length
 from nous.excerpt.talk import is_talk
@@ -42,15 +42,14 @@ _DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
 _DEED, _ERROR = 8.0, 4.0
 
 
-def floor(items: Sequence[Item], room: int) -> Choice:
+def floor(items: Items, room: int) -> Choice:
     """The best promise that *room* can keep, and the last errors if room is left."""
     weights = _weights(items)
     deeds = deeds_in(items, but=weights)
-    blank = Ledger(items)
     for owed, with_all_deeds in _promises(items, weights):
         if sum(owed.values()) > room:
             continue
-        ledger = blank.of(owed.items())
+        ledger = Ledger(items, owed.items())
         if ledger.spent > room:
             continue
         spare = room - ledger.spent
@@ -59,12 +58,12 @@ def floor(items: Sequence[Item], room: int) -> Choice:
             choice = _shared(items, owed, weights=weights, spare=room - ledger.spent)
             for index, spans in done.items():
                 choice.take(index, spans, reason="a deed", score=_DEED)
-            _add_errors(items, choice, blank.exactly(choice.spans), room)
+            _add_errors(items, choice, Ledger.exactly(items, choice.spans), room)
             return choice
-    return _spread(items, sorted(weights), blank, room)
+    return _spread(items, sorted(weights), room)
 
 
-def _weights(items: Sequence[Item]) -> dict[int, float]:
+def _weights(items: Items) -> dict[int, float]:
     """The items that have a floor, and how much each counts. The task of a sub-agent counts as its first user turn."""
     of_users = [index for index, item in enumerate(items) if item.role is Role.USER]
     users = of_users or [0] * (items[0].role is Role.TASK)
@@ -75,7 +74,7 @@ def _weights(items: Sequence[Item]) -> dict[int, float]:
     return weights | dict.fromkeys(finals, _FINAL)
 
 
-def _promises(items: Sequence[Item], weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
+def _promises(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
     """What each item with a floor is owed, in characters, and whether all deeds are promised with it."""
     sizes = {index: full_length(items[index].text) for index in sorted(weights)}
     glimpses = {index: _glimpse(items[index], size) for index, size in sizes.items()}
@@ -86,7 +85,7 @@ def _promises(items: Sequence[Item], weights: Mapping[int, float]) -> Iterator[t
     yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
 
 
-def _shared(items: Sequence[Item], owed: Mapping[int, int], *, weights: Mapping[int, float], spare: int) -> Choice:
+def _shared(items: Items, owed: Mapping[int, int], *, weights: Mapping[int, float], spare: int) -> Choice:
     """Everyone at what is *owed*, and most of *spare* shared among those that it cuts."""
     claims = [Claim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
     choice = Choice()
@@ -105,7 +104,7 @@ def _part(item: Item, characters: int) -> tuple[Span, ...]:
     return outline(item.text, characters) if item.role in _DOCUMENTS else ends(item.text, characters)
 
 
-def _add_errors(items: Sequence[Item], choice: Choice, ledger: Ledger, room: int) -> None:
+def _add_errors(items: Items, choice: Choice, ledger: Ledger, room: int) -> None:
     """Show the last errors, too, as many as their share of the room holds."""
     limit = min(room, ledger.spent + int(ERRORS_SHARE * room))
     for index in reversed([index for index, item in enumerate(items) if item.role is Role.ERROR]):
@@ -115,7 +114,7 @@ def _add_errors(items: Sequence[Item], choice: Choice, ledger: Ledger, room: int
             _add(items, choice, index, ledger=ledger, limit=limit)
 
 
-def _add(items: Sequence[Item], choice: Choice, index: int, *, ledger: Ledger, limit: int) -> None:
+def _add(items: Items, choice: Choice, index: int, *, ledger: Ledger, limit: int) -> None:
     """Show of the item at *index* what fits under *limit*."""
     left = limit - ledger.spent - ledger.cost(index, 0)
     if left > 0 and (spans := ends(items[index].text, left)):
@@ -123,7 +122,7 @@ def _add(items: Sequence[Item], choice: Choice, index: int, *, ledger: Ledger, l
         choice.take(index, spans, reason="among the last errors", score=_ERROR)
 
 
-def _spread(items: Sequence[Item], indexes: Sequence[int], blank: Ledger, room: int) -> Choice:
+def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
     """As many of *indexes* as fit, the first and the last among them, evenly spread, each at a glimpse."""
     fewest, most = 2, min(len(indexes), room // GLIMPSE)
     glimpses = {index: _glimpse(items[index], full_length(items[index].text)) for index in indexes}
@@ -131,7 +130,7 @@ def _spread(items: Sequence[Item], indexes: Sequence[int], blank: Ledger, room: 
     while fewest <= most:
         count = (fewest + most) // 2
         spread = sorted({indexes[round(step * (len(indexes) - 1) / (count - 1))] for step in range(count)})
-        if blank.of((index, glimpses[index]) for index in spread).spent <= room:
+        if Ledger(items, ((index, glimpses[index]) for index in spread)).spent <= room:
             picked, fewest = spread, count + 1
         else:
             most = count - 1
@@ -150,7 +149,7 @@ def _glimpse(item: Item, size: int) -> int:
     return min(size, GLIMPSE + len(mark(size)) + 3 * longest_closing(item.text))
 
 
-def first_and_last(items: Sequence[Item], room: int) -> Choice:
+def first_and_last(items: Items, room: int) -> Choice:
     """The first and the last item in half the room each; an empty choice if that shows nothing of them."""
     picked = sorted({0, len(items) - 1})
     frame = Ledger(items)

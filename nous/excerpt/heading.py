@@ -1,15 +1,14 @@
 """The line that an excerpt begins with: which files the session wrote to."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from nous.calls import shell_command, writes, written_files
-from nous.excerpt.items import PERSONAL, Item
+from nous.actions import Action, written_files
+from nous.excerpt.items import PERSONAL, Items
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.naming import Naming
 from nous.excerpt.spans import full_length
-from nous.transcript.model import Entry, Kind, Transcript
 
 FILES_SHARE = 0.10
 """How much of the budget the line of edited files may take."""
@@ -25,21 +24,15 @@ class Files(NamedTuple):
     spared: tuple[str, ...]
 
 
-def files_written(transcript: Transcript, naming: Naming, fates: Container[str]) -> Files:
-    """The files of *transcript*; calls in *fates* came to nothing."""
+def files_written(actions: Iterable[Action], naming: Naming, fates: Container[str]) -> Files:
+    """The files that *actions* write to; calls in *fates* came to nothing."""
     edited: dict[str, None] = {}
     spared: dict[str, None] = {}
-    for entry in transcript:
-        if entry.kind is Kind.TOOL_CALL and naming.paths_in(entry):
-            paths = map(naming.relative, _written(entry, naming))
-            (spared if entry.id in fates else edited).update(dict.fromkeys(paths))
+    for action in actions:
+        if written := written_files(action):
+            paths = map(naming.relative, written)
+            (spared if action.call.id in fates else edited).update(dict.fromkeys(paths))
     return Files(tuple(edited), tuple(path for path in spared if path not in edited))
-
-
-def _written(call: Entry, naming: Naming) -> Sequence[str]:
-    if shell_command(call):
-        return written_files(call)
-    return naming.paths_in(call) if writes(call) else ()
 
 
 def files_line(files: Files, room: int) -> str:
@@ -57,10 +50,10 @@ def _listed(lead: str, files: Sequence[str], room: int) -> str:
     return f"{lead}{_BETWEEN.join(files[:count])}{_more(len(files) - count)}" if count > 0 else ""
 
 
-def room_for_files(items: Sequence[Item], budget: int) -> int:
+def room_for_files(items: Items, budget: int) -> int:
     """A share of the budget, but nothing that what people said has need of."""
     personal = ((index, full_length(item.text)) for index, item in enumerate(items) if item.role in PERSONAL)
-    spare = budget - Ledger(items).of(personal).spent
+    spare = budget - Ledger(items, personal).spent
     share = int(budget * FILES_SHARE)
     return min(share, spare) if spare > 0 else share
 

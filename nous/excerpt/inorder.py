@@ -1,9 +1,9 @@
 """Filling a room with whole items in a given order; what does not fit is passed over and the fill goes on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from nous.excerpt.choice import Choice
-from nous.excerpt.items import Item
+from nous.excerpt.items import Items
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import ends, full_length
 from nous.prose import Span
@@ -15,10 +15,10 @@ _LONGEST_GAP = 80
 """More than a mark takes that is saved when the last item of a gap is shown."""
 
 
-def whole_in_order(items: Sequence[Item], order: Iterable[int], *, kept: Choice, room: int) -> Choice:
+def whole_in_order(items: Items, order: Iterable[int], *, kept: Choice, room: int) -> Choice:
     """*kept* and every further item of *order* that fits into *room*."""
     choice = Choice(dict(kept.spans), dict(kept.reasons), dict(kept.scores))
-    ledger = Ledger(items).exactly(choice.spans)
+    ledger = Ledger.exactly(items, choice.spans)
     for index in order:
         spare = room - ledger.spent
         if spare < _LEAST:
@@ -32,7 +32,7 @@ def whole_in_order(items: Sequence[Item], order: Iterable[int], *, kept: Choice,
     return choice
 
 
-def until_full(items: Sequence[Item], order: Iterable[int], *, room: int) -> Choice:
+def until_full(items: Items, order: Iterable[int], *, room: int) -> Choice:
     """The items of *order* up to the first that does not fit, and as much of that one as does."""
     spans: dict[int, tuple[Span, ...]] = {}
     ledger = Ledger(items)

@@ -1,9 +1,9 @@
 """How an excerpt is laid out: labelled items in order, and a line for each gap that names what is missing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import pairwise
 
-from nous.excerpt.items import Item, Role
+from nous.excerpt.items import Gap, Item, Items
 from nous.excerpt.spans import full_length, shown
 from nous.prose import TICKS, Span
 
@@ -22,7 +22,7 @@ def whole(items: Sequence[Item]) -> dict[int, tuple[Span, ...]]:
     return {index: ((0, len(item.text)),) for index, item in enumerate(items)}
 
 
-def laid_out(items: Sequence[Item], taken: Taken, *, heading: str = "") -> str:
+def laid_out(items: Items, taken: Taken, *, heading: str = "") -> str:
     """The excerpt: *heading*, then the taken items in order with a mark for every gap."""
     return BETWEEN.join([heading, *_paragraphs(items, taken)] if heading else _paragraphs(items, taken))
 
@@ -47,44 +47,30 @@ def label_length(item: Item) -> int:
     return len(item.role) + len("[] ") + (len(" of ") + len(item.of) if item.of else 0)
 
 
-def missing(item: Item) -> tuple[int, int, int]:
-    """How many turns, tool calls and errors a gap leaves out more if *item* is in it.
-
-    The output of a tool is none of them: its call stands for it.
-    """
-    role = item.role
-    if role is Role.TOOLS or role is Role.PLAN:
-        return 0, len(item.entries), 0
-    if role is Role.OUTPUT:
-        return 0, 0, 0
-    return (0, 0, 1) if role is Role.ERROR else (1, 0, 0)
-
-
-def gap_mark(turns: int, calls: int, errors: int) -> str:
-    """What stands in the place of so much; nothing in the place of nothing."""
-    told = [_counted(number, noun) for number, noun in zip((turns, calls, errors), _NOUNS, strict=True) if number]
+def gap_mark(gap: Gap) -> str:
+    """What stands in the place of *gap*; nothing in the place of nothing."""
+    told = [_counted(number, noun) for number, noun in zip(gap, _NOUNS, strict=True) if number]
     return f"[... {', '.join(told)} omitted ...]" if told else ""
 
 
-def gap_length(turns: int, calls: int, errors: int) -> int:
+def gap_length(gap: Gap) -> int:
     """The length of that mark, without making it."""
-    if not (turns or calls or errors):
-        return 0
+    turns, calls, errors = gap
     of_turns = len(str(turns)) + (5 if turns == 1 else 6) + 2 if turns else 0
     of_calls = len(str(calls)) + (10 if calls == 1 else 11) + 2 if calls else 0
     of_errors = len(str(errors)) + (6 if errors == 1 else 7) + 2 if errors else 0
-    return of_turns + of_calls + of_errors - 2 + len("[...  omitted ...]")
+    told = of_turns + of_calls + of_errors
+    return told - 2 + len("[...  omitted ...]") if told else 0
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _paragraphs(items: Sequence[Item], taken: Taken) -> Iterator[str]:
-    for is_taken, run in groupby(range(len(items)), key=lambda index: bool(taken.get(index))):
-        if is_taken:
-            yield from (label(items[index]) + shown(items[index].text, taken[index]) for index in run)
-        else:
-            turns, calls, errors = map(sum, zip(*(missing(items[index]) for index in run), strict=True))
-            if mark := gap_mark(turns, calls, errors):
-                yield mark
+def _paragraphs(items: Items, taken: Taken) -> Iterator[str]:
+    shown_at = sorted(index for index, spans in taken.items() if spans)
+    for before, index in pairwise([-1, *shown_at, len(items)]):
+        if mark := gap_mark(items.gap(before + 1, index)):
+            yield mark
+        if index < len(items):
+            yield label(items[index]) + shown(items[index].text, taken[index])

@@ -1,26 +1,13 @@
 """The account of an excerpt while it grows, without laying it out."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
-from typing import NamedTuple
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Self
 
-from nous.excerpt.items import Item
-from nous.excerpt.layout import BETWEEN, Taken, gap_length, label_length, missing
+from nous.excerpt.items import Items
+from nous.excerpt.layout import BETWEEN, Taken, gap_length, label_length
 from nous.excerpt.spans import shown_length
-
-
-class _Counts(NamedTuple):
-    """How much a gap over all the items before each one leaves out; the last is over all of them."""
-
-    turns: list[int]
-    calls: list[int]
-    errors: list[int]
-
-
-def _counted(items: Sequence[Item]) -> _Counts:
-    turns, calls, errors = zip(*map(missing, items), strict=True) if items else ((), (), ())
-    return _Counts(*(list(accumulate(each, initial=0)) for each in (turns, calls, errors)))
 
 
 class Ledger:
@@ -30,11 +17,8 @@ class Ledger:
     items that are taken from the start, in order, each with how many characters of it.
     """
 
-    def __init__(
-        self, items: Sequence[Item], sizes: Iterable[tuple[int, int]] = (), *, counts: _Counts | None = None
-    ) -> None:
+    def __init__(self, items: Items, sizes: Iterable[tuple[int, int]] = ()) -> None:
         self._items = items
-        self._counts = counts or _counted(items)
         self._taken: list[int] = []
         self.spent = -len(BETWEEN)
         for index, characters in sizes:
@@ -43,13 +27,10 @@ class Ledger:
         places = pairwise([-1, *self._taken, len(items)])
         self.spent += sum(self._gap(before + 1, after) for before, after in places if after - before > 1)
 
-    def of(self, sizes: Iterable[tuple[int, int]]) -> "Ledger":
-        """Another account of the same items, which are not counted again."""
-        return Ledger(self._items, sizes, counts=self._counts)
-
-    def exactly(self, taken: Taken) -> "Ledger":
-        """Another account of the same items: of what *taken* takes."""
-        return self.of((index, shown_length(self._items[index].text, taken[index])) for index in sorted(taken))
+    @classmethod
+    def exactly(cls, items: Items, taken: Taken) -> Self:
+        """The account of what *taken* takes of *items*."""
+        return cls(items, ((index, shown_length(items[index].text, taken[index])) for index in sorted(taken)))
 
     def cost(self, index: int, characters: int) -> int:
         """What showing *characters* more of the item at *index* adds, with its label and the gaps that it makes."""
@@ -70,8 +51,5 @@ class Ledger:
 
     def _gap(self, start: int, end: int) -> int:
         """What the mark for the items from *start* up to *end* takes, with what parts it from the next."""
-        counts = self._counts
-        turns = counts.turns[end] - counts.turns[start]
-        calls = counts.calls[end] - counts.calls[start]
-        errors = counts.errors[end] - counts.errors[start]
-        return gap_length(turns, calls, errors) + len(BETWEEN) if turns or calls or errors else 0
+        length = gap_length(self._items.gap(start, end)) if end > start else 0
+        return length + len(BETWEEN) if length else 0

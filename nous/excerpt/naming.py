@@ -1,10 +1,10 @@
 """What the files of a session are called: by their path in the project, and by their bare name once that is known."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from nous.calls import named_paths
+from nous.actions import Action
 from nous.transcript.model import Entry, Kind, Transcript
 
 _LOOKED_AT = 2000
@@ -26,26 +26,23 @@ _DIFFS = ("a/", "b/")
 class Naming:
     """Names the files of one session: relative to *directory*, and by the last part of the path after the first time.
 
-    *paths* has what each call names, by the call's id. Two files of the same last part are always told apart.
+    *paths* are all that its calls name. Two files of the same last part are always told apart.
     """
 
-    def __init__(self, directory: str, paths: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, directory: str, paths: Iterable[str]) -> None:
         self._directory = directory
-        self._paths = paths
         self._known: set[str] = set()
         last_parts: dict[str, str] = {}
-        every = (path for named in paths.values() for path in named)
-        self._ambiguous = {last for path in every if last_parts.setdefault(last := _last_part(path), path) != path}
-
-    def paths_in(self, call: Entry) -> Sequence[str]:
-        """The paths that *call* names."""
-        return self._paths.get(call.id, ())
+        self._ambiguous = {last for path in paths if last_parts.setdefault(last := _last_part(path), path) != path}
 
     def brief(self, text: str, paths: Iterable[str]) -> str:
         """*text*, which names *paths*, with shorter names for them."""
         for path in paths:
-            text = _replaced(text, path, self._name(path), is_whole=True)
-        return _replaced(text, self._directory, "", is_whole=False)
+            name = self._name(path)
+            if name != path and path in text:
+                text = _replaced(text, path, name, is_whole=True)
+        directory = self._directory
+        return _replaced(text, directory, "", is_whole=False) if directory and directory in text else text
 
     def relative(self, path: str) -> str:
         return path.removeprefix(self._directory)
@@ -58,11 +55,10 @@ class Naming:
         return last
 
 
-def naming(transcript: Transcript) -> Naming:
-    """The names of the files that the calls of *transcript* name."""
-    calls = (entry for entry in transcript if entry.kind is Kind.TOOL_CALL)
-    paths = {call.id: named for call in calls if (named := named_paths(call) or call.paths)}
-    return Naming(directory_of(transcript, {path for named in paths.values() for path in named}), paths)
+def naming(transcript: Transcript, actions: Iterable[Action]) -> Naming:
+    """The names of the files that *actions*, which are those of *transcript*, name."""
+    paths = {path for action in actions for path in action.paths}
+    return Naming(directory_of(transcript, paths), paths)
 
 
 def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
@@ -127,8 +123,6 @@ def _relative_path(entry: Entry, last: str, common: str) -> str:
 
 def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
     """*text* with *name* for *path* wherever that stands on its own, or, unless it *is_whole*, begins a longer path."""
-    if not path or path == name or path not in text:
-        return text
     parts: list[str] = []
     position, at = 0, text.find(path)
     while at >= 0:

@@ -9,7 +9,8 @@ from typing import cast
 import orjson
 
 from nous.excerpt.failures import looks_failed
-from nous.excerpt.items import Item, Role, unlike_ours
+from nous.excerpt.items import Item, Items, Role
+from nous.excerpt.labels import unlike_ours
 from nous.prose import Span
 from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Kind, Transcript, Trust
@@ -30,9 +31,9 @@ _DEEPEST = 12
 _NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
 
 
-def with_outputs(items: Sequence[Item], transcript: Transcript) -> tuple[Item, ...]:
+def with_outputs(items: Items, transcript: Transcript) -> Items:
     """*items* and what the tools of *transcript* answered, in order."""
-    return tuple(sorted((*items, *outputs_of(transcript)), key=lambda item: item.at))
+    return Items(sorted((*items, *outputs_of(transcript)), key=lambda item: item.at))
 
 
 def outputs_of(transcript: Transcript) -> list[Item]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from nous.transcript.model import Entry
-from nous.transcript.tools.table import BOOKKEEPING
 
 _LISTS = ("todos", "plan", "items", "tasks")
 _TEXTS = ("plan", "content", "step", "subject", "title", "task", "description", "text")
@@ -13,14 +12,12 @@ _DEEPEST = 4
 
 
 def plan_of(call: Entry, seen: set[str]) -> str:
-    """The lines that *call* sets down and that are not in *seen*, to which they are added; empty if it sets down none.
+    """The lines that *call*, which keeps the books, sets down and that are not in *seen*, to which they are added.
 
     A list of tasks is written anew whenever one of them is done, and a plan whenever it is rejected: only what changes
     is told again.
     """
-    if call.tool not in BOOKKEEPING or not call.tool_input:
-        return ""
-    lines = [line for line in _lines(call.tool_input) if line not in seen][:_MOST_LINES]
+    lines = [line for line in _lines(call.tool_input or {}) if line not in seen][:_MOST_LINES]
     seen.update(lines)
     return "\n".join(lines)
 

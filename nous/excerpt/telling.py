@@ -11,7 +11,7 @@ from math import prod
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.floor import first_and_last
-from nous.excerpt.items import Item
+from nous.excerpt.items import Items
 from nous.excerpt.layout import BETWEEN, label_length
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import complete, ends, full_length, longest_closing, merged, most_added
@@ -35,7 +35,7 @@ class _Part:
     worth: float
 
 
-def most_told(items: Sequence[Item], room: int) -> Choice:
+def most_told(items: Items, room: int) -> Choice:
     """The first and the last of *items* and as much of the others as *room* holds, the most telling first."""
     shown = dict(_ends(items, room))
     reasons = dict.fromkeys(shown, "first or last")
@@ -52,15 +52,15 @@ def most_told(items: Sequence[Item], room: int) -> Choice:
     return choice
 
 
-def _ends(items: Sequence[Item], room: int) -> Mapping[int, tuple[Span, ...]]:
+def _ends(items: Items, room: int) -> Mapping[int, tuple[Span, ...]]:
     """The first and the last item, whole if that takes little of *room*."""
     spans = {index: ends(items[index].text, int(room * _ENDS_SHARE)) for index in sorted({0, len(items) - 1})}
-    if all(spans.values()) and Ledger(items).exactly(spans).spent <= room:
+    if all(spans.values()) and Ledger.exactly(items, spans).spent <= room:
         return spans
     return first_and_last(items, room).spans
 
 
-def _parts(items: Sequence[Item]) -> Iterator[_Part]:
+def _parts(items: Items) -> Iterator[_Part]:
     spoken = Counter(topic for item in items for topic in topics(item.text))
     for index, item in enumerate(items):
         said = [(span, states(item.text[slice(*span)], spoken)) for span in sentences(item.text)]
@@ -75,11 +75,9 @@ def _parts(items: Sequence[Item]) -> Iterator[_Part]:
                 yield _Part(index, (begun, begun + length), likely, likely / (length + beside))
 
 
-def _fill(
-    items: Sequence[Item], shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int
-) -> list[_Part]:
+def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
     """Add to *shown* what fits into *room*; the parts that did not fit."""
-    ledger = Ledger(items).exactly(shown)
+    ledger = Ledger.exactly(items, shown)
     misfits: list[_Part] = []
     for part in waiting:
         spans = shown.get(part.index, ())

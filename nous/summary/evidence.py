@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nous.calls import commit_subject, test_command, writes, written_files
+from nous.actions import Action, actions_of, subject_of_commit, tests_in, writes, written_files
 from nous.language import words
 from nous.summary.statements import Statement, is_courtesy, statements, statements_of
 from nous.transcript.model import Entry, Kind, Transcript, Turn
@@ -94,33 +94,35 @@ class Evidence:
         return prompts[-1].turn if is_farewell and not asks_more else None
 
     @cached_property
-    def calls(self) -> Sequence[Entry]:
-        return [entry for entry in self.transcript if entry.kind is Kind.TOOL_CALL]
+    def actions(self) -> Sequence[Action]:
+        return list(actions_of(self.transcript).values())
 
     @cached_property
     def changes(self) -> Sequence[Entry]:
         """The calls that changed something and were neither rejected nor failed."""
         undone = {e.call_id for e in self.transcript if e.call_id and (e.kind in _UNDOING or e.is_error)}
-        return [call for call in self.calls if writes(call) and not (call.call_id and call.call_id in undone)]
+        changing = (action.call for action in self.actions if writes(action))
+        return [call for call in changing if not (call.call_id and call.call_id in undone)]
 
     @cached_property
     def files(self) -> Sequence[str]:
         """The files that were written to, in order of the first write."""
-        return list(dict.fromkeys(path for call in self.calls for path in written_files(call)))
+        return list(dict.fromkeys(path for action in self.actions for path in written_files(action)))
 
     @cached_property
     def commits(self) -> Sequence[tuple[str, int]]:
         """Subject and turn of each commit, said once."""
-        subjects = {subject: call.turn for call in reversed(self.calls) if (subject := commit_subject(call))}
+        told = ((subject_of_commit(action.command), action.call.turn) for action in reversed(self.actions))
+        subjects = {subject: turn for subject, turn in told if subject}
         return list(reversed(subjects.items()))
 
     @cached_property
     def tests(self) -> Sequence[TestRun]:
         failed = {e.call_id for e in self.transcript if e.call_id and (e.kind is Kind.ERROR or e.is_error)}
         return [
-            TestRun(command, call.turn, call.call_id not in failed)
-            for call in self.calls
-            if (command := test_command(call))
+            TestRun(command, action.call.turn, action.call.call_id not in failed)
+            for action in self.actions
+            if (command := tests_in(action.command))
         ]
 
     @cached_property
@@ -171,7 +173,7 @@ class Evidence:
         sizes = {
             kind: sum(len(e.text) for e in self.transcript if e.kind is kind) for kind in (Kind.USER, Kind.ASSISTANT)
         }
-        if self.calls or not all(sizes.values()) or len(self.transcript.turns) < _FEWEST_CHAT_TURNS:
+        if self.actions or not all(sizes.values()) or len(self.transcript.turns) < _FEWEST_CHAT_TURNS:
             return False
         if any(words().says("serves", one.text) for one in self.said if one.speaker is Kind.ASSISTANT):
             return False

@@ -67,7 +67,7 @@ def user_was_not_content(evidence: Evidence) -> Judgement | None:
 
 
 def was_handed_over(evidence: Evidence) -> Judgement | None:
-    turns = [call.turn for call in evidence.calls if words().says("handed_over", _spelled(call.tool))]
+    turns = [call.turn for call, *_ in evidence.actions if words().says("handed_over", _spelled(call.tool))]
     if turns and turns[-1] >= evidence.last_request:
         return Judgement(Outcome.UNRESOLVED, f"In turn {turns[-1]} the matter was handed over to a person.")
     wish = _first([one for one in evidence.requests if one.turn == evidence.last_request], "handed_over")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nous.actions import actions_of
 from nous.excerpt import fit
 from nous.excerpt.naming import naming
 from nous.transcript.model import Header, Transcript
@@ -22,7 +23,7 @@ def run(command: str) -> tuple[str, str, dict[str, Any]]:
 
 
 def relative(transcript: Transcript, path: str) -> str:
-    return naming(transcript).relative(path)
+    return naming(transcript, actions_of(transcript).values()).relative(path)
 
 
 def test_files_are_named_from_the_directory_that_the_session_says_it_works_in(told: Told) -> None:

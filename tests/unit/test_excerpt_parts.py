@@ -6,7 +6,7 @@ from nous.excerpt.choice import Choice
 from nous.excerpt.concepts import Concepts, worths
 from nous.excerpt.failures import LONGEST, failure
 from nous.excerpt.inorder import whole_in_order
-from nous.excerpt.items import Item, Role
+from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import ends, merged, shown
@@ -52,14 +52,14 @@ def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
 
 
 def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
-    items = [item(f"text {number} " * 30) for number in range(12)]
+    items = Items(item(f"text {number} " * 30) for number in range(12))
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
 
-    assert Ledger(items).exactly(taken).spent == len(laid_out(items, taken))
+    assert Ledger.exactly(items, taken).spent == len(laid_out(items, taken))
 
 
 def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:
-    items = [item("short"), item("x" * 900), item("also short")]
+    items = Items([item("short"), item("x" * 900), item("also short")])
 
     assert sorted(whole_in_order(items, [0, 1, 2], kept=Choice(), room=120).spans) == [0, 2]
 

@@ -4,7 +4,7 @@ from itertools import cycle
 
 import pytest
 
-from nous.excerpt.items import Item, Role
+from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out, whole
 from nous.excerpt.telling import WHOLE, most_told
 
@@ -12,16 +12,16 @@ FACTS = ("We moved to Denver in May.", "My sister Anna is a dentist.", "I broke 
 EMPTY = ("Wow, that sounds great!", "Oh, how cool is that?", "Haha, so true!", "You must be so happy!")
 
 
-def talk(*, facts: tuple[str, ...] = FACTS, of_each: int = 8) -> list[Item]:
+def talk(*, facts: tuple[str, ...] = FACTS, of_each: int = 8) -> Items:
     """Small talk with a fact now and then."""
     fillers = cycle(EMPTY)
     texts = [text for fact in facts for text in (*(next(fillers) for _ in range(of_each)), fact)]
     texts.extend(EMPTY)
     roles = (Role.USER, Role.ASSISTANT)
-    return [Item(role=roles[n % 2], text=text, entries=(f"e{n}",)) for n, text in enumerate(texts)]
+    return Items(Item(role=roles[n % 2], text=text, entries=(f"e{n}",)) for n, text in enumerate(texts))
 
 
-def told(items: list[Item], room: int) -> str:
+def told(items: Items, room: int) -> str:
     return laid_out(items, most_told(items, room).spans)
 
 

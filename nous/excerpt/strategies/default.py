@@ -3,17 +3,15 @@
 Where two people talk, there is no floor: what states most about their lives is kept.
 """
 
-from collections.abc import Sequence
-
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.coverage import cover
 from nous.excerpt.floor import floor
-from nous.excerpt.items import Item
+from nous.excerpt.items import Items
 from nous.excerpt.talk import is_talk
 from nous.excerpt.telling import most_told
 
 
-def choose(items: Sequence[Item], room: int) -> Choice:
+def choose(items: Items, room: int) -> Choice:
     if is_talk(items):
         return most_told(items, room)
     kept = floor(items, room)

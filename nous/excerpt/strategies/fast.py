@@ -1,14 +1,12 @@
 """The floor alone, and then whole items from the end backwards: a fraction of the default's work."""
 
-from collections.abc import Sequence
-
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import floor
 from nous.excerpt.inorder import whole_in_order
-from nous.excerpt.items import Item
+from nous.excerpt.items import Items
 
 
-def choose(items: Sequence[Item], room: int) -> Choice:
+def choose(items: Items, room: int) -> Choice:
     kept = floor(items, room)
     return whole_in_order(items, range(len(items) - 1, -1, -1), kept=kept, room=room) if kept.spans else kept
 

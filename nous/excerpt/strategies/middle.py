@@ -1,13 +1,11 @@
 """The beginning and the end, with the middle cut out: what most tools do."""
 
-from collections.abc import Sequence
-
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.inorder import until_full
-from nous.excerpt.items import Item
+from nous.excerpt.items import Items
 
 
-def choose(items: Sequence[Item], room: int) -> Choice:
+def choose(items: Items, room: int) -> Choice:
     return until_full(items, _from_both_ends(len(items)), room=room)
 
 

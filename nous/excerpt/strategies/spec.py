@@ -6,12 +6,10 @@ on. The first and the last item are always represented. (The original stopped at
 separators, printed a lone turn twice and took blank lines for turns.)
 """
 
-from collections.abc import Sequence
-
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.inorder import whole_in_order
-from nous.excerpt.items import Item, Role
+from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out, whole
 from nous.language import words
 
@@ -19,7 +17,7 @@ _LONG = 500
 _MANY_LINES = 10
 
 
-def choose(items: Sequence[Item], room: int) -> Choice:
+def choose(items: Items, room: int) -> Choice:
     order = sorted(range(len(items)), key=lambda index: (-score(items[index]), index))
     return whole_in_order(items, order, kept=_anchors(items, room), room=room)
 
@@ -31,7 +29,7 @@ def score(item: Item) -> int:
     return 1 + 2 * decides + (item.role is Role.USER) - (len(item.text) > _LONG and has_code)
 
 
-def _anchors(items: Sequence[Item], room: int) -> Choice:
+def _anchors(items: Items, room: int) -> Choice:
     """The first and the last item, whole if they fit."""
     picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
     if len(laid_out(items, picked)) <= room:

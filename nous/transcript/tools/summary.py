@@ -1,6 +1,6 @@
 """A tool call in one line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nous.transcript.tools.graphemes import first_graphemes
@@ -13,21 +13,25 @@ LONGEST_VALUE = 80
 _UNKNOWN = Shape()
 
 
-def extract_tool_summary(name: str | None, tool_input: Mapping[str, Any] | None = None) -> str:
-    """`Name(what matters of its input)`; the bare name for a tool that is not known, and "" for one of bookkeeping."""
+def extract_tool_summary(
+    name: str | None, tool_input: Mapping[str, Any] | None = None, paths: Sequence[str] = ()
+) -> str:
+    """`Name(what matters of its input)`; the bare name for a tool that is not known, and "" for one of bookkeeping.
+
+    *paths* are the files that it touches, if they are known already.
+    """
     if not name or name in BOOKKEEPING:
         return ""
     shape = TABLE.get(name, _UNKNOWN)
     given = tool_input or {}
     if shape.needs and not _text(given, shape.values[shape.needs]):
         return name
-    shown = ", ".join(_shown(name, shape, given))
+    files = (paths or paths_touched(name, given)) if shape.file or shape.patch else ()
+    shown = ", ".join((*files, *_values(shape, given)) if shape.values else files)
     return f"{name}({shown})" if shown else name
 
 
-def _shown(name: str, shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
-    if shape.file or shape.patch:
-        yield from paths_touched(name, given)
+def _values(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
     for label, keys in shape.values.items():
         if value := _text(given, keys):
             yield f'{label}="{_shortened(value, label)}"'

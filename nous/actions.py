@@ -1,18 +1,21 @@
-"""What an agent's tool calls tell: what they change, which files they write, what they commit and test."""
+"""What an agent's tool calls do: which command they run, which files they name and write, what they commit and test."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from nous.language import words
-from nous.transcript.model import Entry
+from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tools.touched import files_of_patch, paths_touched
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path", "target_file", "filename")
-_IN_PATCHES = " File: "
-_PATCH_KEYS = ("input", "patch", "command")
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCHES = " File: "
+"""What every patch of `apply_patch` has in it."""
+
+_OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
+"""What a tool that edits text is told to do, under the name under which others are given a command line."""
+
 _BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
 _SHELL_WRITES = re.compile(
     r"\bgit (?:commit|push|merge|rebase|tag|apply|revert|cherry-pick)\b"
@@ -39,33 +42,68 @@ _FORCES = re.compile(r" (?:--force\b|-f\b)")
 _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
-def shell_command(call: Entry) -> str:
-    """The command line that a call runs; empty if it runs none."""
-    given = call.tool_input or {}
+class Action(NamedTuple):
+    """A tool call with what it does.
+
+    `name` is the tool's, or what a tool that can do several things was told to do; `command` the command line that it
+    runs, and `paths` the files that it names. Each may be empty.
+    """
+
+    call: Entry
+    name: str
+    command: str
+    paths: Sequence[str]
+
+
+def action_of(call: Entry) -> Action:
+    """What *call* does; its paths are those that were read with it, or else those in its input or its patch."""
+    given, paths = call.tool_input, call.paths
+    if not given:
+        return Action(call, call.tool or _opening(call.text), "", paths)
+    command, name = _command(given), call.tool or _opening(call.text)
+    if command in _OF_EDITORS:
+        return Action(call, command, "", paths or paths_touched(name, given))
+    if not paths:
+        paths = paths_touched(name, given) if not command else files_of_patch(command) if _PATCHES in command else ()
+    return Action(call, name, command, paths)
+
+
+def actions_of(transcript: Transcript) -> dict[str, Action]:
+    """What the calls of *transcript* do, in order, by their entries' ids."""
+    return {entry.id: action_of(entry) for entry in transcript if entry.kind is Kind.TOOL_CALL}
+
+
+def _command(given: Mapping[str, Any]) -> str:
     command = given.get("command") or given.get("cmd")
     if isinstance(command, list):
         return " ".join(part for part in cast("list[object]", command) if isinstance(part, str))
     return command if isinstance(command, str) else ""
 
 
-def tool_name(call: Entry) -> str:
-    """The tool that a call names, or else what its text begins with, as in `book_flight(...)`."""
-    if call.tool:
-        return call.tool
-    name, opened, _ = call.text.partition("(")
+def _opening(text: str) -> str:
+    """The tool that a call names whose text alone is known, as `book_flight(...)` does."""
+    name, opened, _ = text.partition("(")
     return name if opened and name.isidentifier() else ""
 
 
-def writes(call: Entry) -> bool:
-    """Whether a call changes something outside of the conversation."""
-    if command := shell_command(call):
-        return _SHELL_WRITES.search(command) is not None
-    return _is_named_for_writing(tool_name(call))
+def writes(action: Action) -> bool:
+    """Whether it changes something outside of the conversation."""
+    if action.command:
+        return _SHELL_WRITES.search(action.command) is not None
+    return _is_named_for_writing(action.name)
 
 
-def hands_over(call: Entry) -> bool:
-    """Whether a call leaves the matter to somebody else, as a service does that can do no more."""
-    return not words().sets["handing_over"].isdisjoint(_verbs(tool_name(call)))
+def hands_over(action: Action) -> bool:
+    """Whether it leaves the matter to somebody else, as a service does that can do no more."""
+    return not words().sets["handing_over"].isdisjoint(_verbs(action.name))
+
+
+def written_files(action: Action) -> Sequence[str]:
+    """The paths that it writes to; of a command, those in its patch."""
+    if not action.paths:
+        return ()
+    does_write = _PATCHES in action.command if action.command else writes(action)
+    return action.paths if does_write else ()
 
 
 @lru_cache(maxsize=1024)
@@ -77,25 +115,6 @@ def _is_named_for_writing(tool: str) -> bool:
 @lru_cache(maxsize=1024)
 def _verbs(tool: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(tool))
-
-
-def named_paths(call: Entry) -> list[str]:
-    """The paths in a call's arguments, those in a patch included."""
-    given = call.tool_input or {}
-    for key in _PATH_KEYS:
-        if (named := given.get(key)) and isinstance(named, str):
-            return [named, *_patched(given)]
-    return _patched(given)
-
-
-def written_files(call: Entry) -> list[str]:
-    """The paths that a call writes to."""
-    return _patched(call.tool_input or {}) if shell_command(call) else named_paths(call) if writes(call) else []
-
-
-def commit_subject(call: Entry) -> str | None:
-    """The first line of the message, if the call commits."""
-    return subject_of_commit(shell_command(call))
 
 
 def subject_of_commit(command: str) -> str | None:
@@ -119,16 +138,7 @@ def pushes(command: str) -> str:
     return "push --force" if _FORCES.search(found["how"]) else "push"
 
 
-def test_command(call: Entry) -> str | None:
-    """The part of a command line that runs tests."""
-    found = _TEST.search(shell_command(call))
+def tests_in(command: str) -> str | None:
+    """The part of *command* that runs tests."""
+    found = _TEST.search(command)
     return " ".join(found[0].split()) if found else None
-
-
-def _patched(given: Mapping[str, Any]) -> list[str]:
-    found: list[str] = []
-    for key in _PATCH_KEYS:
-        patch = given.get(key)
-        if patch and isinstance(patch, str) and _IN_PATCHES in patch:
-            found += (path.strip() for path in _PATCHED.findall(patch))
-    return found
