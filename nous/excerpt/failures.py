@@ -59,16 +59,18 @@ def looks_failed(result: Entry) -> bool:
 
 def failure(text: str) -> str:
     """The lines of *text* that tell what went wrong, at most `LONGEST` characters; empty if only a status is told."""
-    lines = [stripped for line in _plain(text).splitlines() if (stripped := line.strip())]
-    said = [line for line in lines if not _STATUS.match(line)]
-    telling = [line for line in said if _is_telling(line)]
+    plain = _plain(text)
+    said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
+    lower = plain.lower()
+    hints = [hint for hint in _HINTS if hint in lower]
+    telling = [line for line in said if _is_telling(line, hints)]
     chosen = _first_and_last(telling) or said[:1]
     return _shortened(chosen)
 
 
-def _is_telling(line: str) -> bool:
+def _is_telling(line: str, hints: Sequence[str]) -> bool:
     lower = line.lower()
-    if not any(hint in lower for hint in _HINTS):
+    if not any(hint in lower for hint in hints):
         return False
     return _TELLING.search(line) is not None and _NO_FAILURE.search(line) is None
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from nous.actions import Action, written_files
 from nous.excerpt.items import PERSONAL, Items
+from nous.excerpt.layout import BETWEEN, label_length
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.naming import Naming
 from nous.excerpt.spans import full_length
@@ -14,7 +15,7 @@ FILES_SHARE = 0.10
 """How much of the budget the line of edited files may take."""
 
 _EDITED, _SPARED = "Files edited: ", "Edits refused or failed: "
-_BETWEEN, _BETWEEN_LISTS = ", ", "; "
+_BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
 class Files(NamedTuple):
@@ -44,17 +45,24 @@ def files_line(files: Files, room: int) -> str:
 
 
 def _listed(lead: str, files: Sequence[str], room: int) -> str:
-    lengths = accumulate((len(file) + len(_BETWEEN) for file in files), initial=len(lead) - len(_BETWEEN))
+    lengths = accumulate((len(file) + len(_BETWEEN_FILES) for file in files), initial=len(lead) - len(_BETWEEN_FILES))
     more = len(_more(len(files)))
     count = sum(length + more * (number < len(files)) <= room for number, length in enumerate(lengths)) - 1
-    return f"{lead}{_BETWEEN.join(files[:count])}{_more(len(files) - count)}" if count > 0 else ""
+    return f"{lead}{_BETWEEN_FILES.join(files[:count])}{_more(len(files) - count)}" if count > 0 else ""
 
 
 def room_for_files(items: Items, budget: int) -> int:
     """A share of the budget, but nothing that what people said has need of."""
-    personal = ((index, full_length(item.text)) for index, item in enumerate(items) if item.role in PERSONAL)
-    spare = budget - Ledger(items, personal).spent
     share = int(budget * FILES_SHARE)
+    personal: list[tuple[int, int]] = []
+    least = -len(BETWEEN)
+    for index, item in enumerate(items):
+        if item.role in PERSONAL:
+            personal.append((index, full_length(item.text)))
+            least += label_length(item) + personal[-1][1] + len(BETWEEN)
+            if least >= budget:
+                return share
+    spare = budget - Ledger(items, personal).spent
     return min(share, spare) if spare > 0 else share
 
 

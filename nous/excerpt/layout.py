@@ -1,6 +1,7 @@
 """How an excerpt is laid out: labelled items in order, and a line for each gap that names what is missing."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from nous.excerpt.items import Gap, Item, Items
@@ -53,8 +54,9 @@ def gap_mark(gap: Gap) -> str:
     return f"[... {', '.join(told)} omitted ...]" if told else ""
 
 
+@lru_cache(maxsize=1 << 12)
 def gap_length(gap: Gap) -> int:
-    """The length of that mark, without making it."""
+    """The length of that mark, remembered, because most gaps are like others."""
     turns, calls, errors = gap
     of_turns = len(str(turns)) + (5 if turns == 1 else 6) + 2 if turns else 0
     of_calls = len(str(calls)) + (10 if calls == 1 else 11) + 2 if calls else 0

@@ -31,9 +31,10 @@ def manifest_of(
     kept: list[Record] = []
     cut: list[Record] = []
     dropped: list[Record] = []
+    scores = choice.scores
     for index, item in enumerate(items):
         spans, chars = choice.spans.get(index), item.size or len(item.text)
-        score = round(choice.scores.get(index, 0.0), 3)
+        score = round(scores[index], 3) if index in scores else 0.0
         if not spans:
             dropped.append(Record(item.entries, str(item.role), chars, 0, "no room", score))
             continue

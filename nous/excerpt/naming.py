@@ -20,7 +20,7 @@ MOST = 0.75
 """How many of the paths have to be in a directory that is left out. The others are told in full."""
 
 _TELLING = frozenset({Kind.TOOL_CALL, Kind.TOOL_RESULT})
-_DIFFS = ("a/", "b/")
+_PUT_BEFORE = ("./", "a/", "b/")
 
 
 class Naming:
@@ -100,25 +100,36 @@ def _folder(path: str) -> str:
 def _from_where_named(transcript: Transcript, common: str) -> str:
     last = f"{_last_part(common.rstrip('/'))}/"
     for entry in islice(transcript, _MOST_LOOKED_AT):
-        if entry.kind in _TELLING and (relative := _relative_path(entry, last, common)):
+        if entry.kind in _TELLING and (relative := _relative_path(entry.text, last, common)):
             return common.removesuffix(relative)
     return common
 
 
-def _relative_path(entry: Entry, last: str, common: str) -> str:
-    """A path in *entry* that is the end of *common* and no more; empty if there is none."""
-    text = entry.text[:_LOOKED_AT]
-    at = text.find(last)
+def _relative_path(text: str, last: str, common: str) -> str:
+    """A path in *text* that is the end of *common*, from *last* or before, and no more; empty if there is none."""
+    at = text.find(last, 0, _LOOKED_AT)
     while at >= 0:
-        begun = at
-        while begun and text[begun - 1] in _IN_A_PATH:
-            begun -= 1
-        found = text[begun : at + len(last)].removeprefix("./")
-        for relative in (found, *(found.removeprefix(prefix) for prefix in _DIFFS)):
-            if not relative.startswith("/") and common.endswith(f"/{relative}"):
-                return relative
-        at = text.find(last, at + 1)
+        end, relative = at + len(last), last
+        if not text.endswith(common, 0, end):
+            while relative and text.endswith(relative, 0, end):
+                if _begins_path(text, end - len(relative)):
+                    return relative
+                relative = _one_longer(relative, common)
+        at = text.find(last, at + 1, _LOOKED_AT)
     return ""
+
+
+def _one_longer(relative: str, common: str) -> str:
+    """*relative*, the end of *common*, with the directory before it; empty if there is none."""
+    before = common.rfind("/", 0, len(common) - len(relative) - 1)
+    return common[before + 1 :] if before >= 0 else ""
+
+
+def _begins_path(text: str, at: int) -> bool:
+    """Whether nothing before *at* belongs to the same path but what commands and diffs put before it."""
+    if at > 1 and text.startswith(_PUT_BEFORE, at - 2):
+        at -= 2
+    return not at or text[at - 1] not in _IN_A_PATH
 
 
 def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
