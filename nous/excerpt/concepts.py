@@ -7,6 +7,7 @@ words, and it decides how many sentences a second can be weighed.
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from math import log
 
 from nous.language import words
@@ -64,9 +65,7 @@ def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
 
     Whole numbers, so that a sum does not depend on the order of a set.
     """
-    counted: Counter[str] = Counter()
-    for terms in spoken:
-        counted.update(terms)
+    counted = Counter(chain.from_iterable(spoken))
     most = max(counted.values(), default=0)
     worth = [0, *(round(WORTH * (1 + OFTEN * log(times))) for times in range(1, most + 1))]
     of_identifier = [round(IDENTIFIER_WORTH * one) for one in worth]

@@ -21,4 +21,4 @@ def as_said(text: str) -> str:
 
 def unlike_ours(line: str) -> str:
     """A *line* that stands at the beginning of another, which `as_said` would not see."""
-    return f"\\{line}" if _OURS.match(line) else line
+    return f"\\{line}" if line.startswith("[") and _OURS.match(line) else line

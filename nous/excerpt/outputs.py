@@ -99,8 +99,10 @@ def _said_by(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    for whole in _NUMBERING.sub("", text).splitlines():
-        if not looks_secret(whole):
+    text = _NUMBERING.sub("", text)
+    may_hold_secrets = looks_secret(text)  # which no line does if the whole does not
+    for whole in text.splitlines():
+        if not (may_hold_secrets and looks_secret(whole)):
             yield from filter(None, _shortened(whole.strip()))
 
 

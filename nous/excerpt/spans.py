@@ -52,6 +52,8 @@ def shown(text: str, spans: Sequence[Span]) -> str:
 
 def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
     """*spans*, or all of *text* if only blank space is missing."""
+    if spans == ((0, len(text)),):
+        return spans
     ends_at = [0, *(end for _, end in spans)]
     begins_at = [*(start for start, _ in spans), len(text)]
     missing = any(text[end:start].strip() for end, start in zip(ends_at, begins_at, strict=True))
