@@ -70,7 +70,9 @@ def _account(found: Excerpt) -> Iterator[str]:
 
 
 def _line(record: Record) -> str:
-    return f"  {record.role:<10} {record.shown:>7} of {record.chars:>7}  {record.reason:<34} {_ids(record.entries)}"
+    score = f"{record.score:g}" if record.score else "-"
+    shown = f"{record.shown:>7} of {record.chars:>7}"
+    return f"  {record.role:<10} {shown}  {score:>7}  {record.reason:<34} {_ids(record.entries)}"
 
 
 def _ids(entries: Sequence[str]) -> str:

@@ -12,26 +12,25 @@ from nous.prose import Span
 class Choice:
     """Which spans of which items are shown, by the item's position, and why; made by taking one after the other.
 
-    What is missing had no room. `scores` say what the strategy thought an item worth, in units of its own; an item that
-    is not shown may have one, too.
+    What is missing had no room. `scores` say what each item seemed worth that the strategy weighed, shown or not, in
+    units of its own.
     """
 
     spans: dict[int, tuple[Span, ...]] = field(default_factory=dict[int, tuple[Span, ...]])
     reasons: dict[int, str] = field(default_factory=dict[int, str])
     scores: dict[int, float] = field(default_factory=dict[int, float])
 
-    def take(self, index: int, spans: tuple[Span, ...], *, reason: str, score: float = 0.0) -> None:
+    def take(self, index: int, spans: tuple[Span, ...], *, reason: str) -> None:
         """Show *spans* of the item at *index*, which replace those shown so far; nothing if there are none."""
         if spans:
             self.spans[index] = spans
             self.reasons.setdefault(index, reason)
-            self.scores.setdefault(index, score)
 
     @classmethod
     def of(cls, spans: Mapping[int, tuple[Span, ...]], *, reason: str) -> "Choice":
         """All of *spans* for one reason."""
         shown = {index: taken for index, taken in spans.items() if taken}
-        return cls(shown, dict.fromkeys(shown, reason), dict.fromkeys(shown, 0.0))
+        return cls(shown, dict.fromkeys(shown, reason))
 
 
 class Choose(Protocol):

@@ -43,9 +43,10 @@ def cover(items: Items, choice: Choice, room: int) -> Choice:
         if not filling.fill(room):
             break
     spans = {index: complete(taken, items[index].text) for index, taken in filling.spans.items()}
-    covering = Choice(dict(choice.spans), dict(choice.reasons), dict(choice.scores))
+    kept = {index: choice.scores.get(index, 0.0) for index in choice.spans}
+    covering = Choice(dict(choice.spans), dict(choice.reasons), filling.scores() | kept)
     for index, taken in spans.items():
-        covering.take(index, taken, reason="covers most for its length", score=filling.gains.get(index, 0.0))
+        covering.take(index, taken, reason="covers most for its length")
     return covering
 
 
@@ -58,7 +59,7 @@ class _Filling:
 
     def __init__(self, items: Items, choice: Choice) -> None:
         self.spans = dict(choice.spans)
-        self.gains: dict[int, float] = {}
+        self._gains: dict[int, float] = {}
         self._items = items
         self._added: defaultdict[int, list[Span]] = defaultdict(list)
         self._closing: dict[int, int] = {}
@@ -108,6 +109,13 @@ class _Filling:
         self._waiting += aside
         heapq.heapify(self._waiting)
         return added
+
+    def scores(self) -> dict[int, float]:
+        """What the first piece taken of an item added, or its best one would have, when that was last weighed."""
+        left: dict[int, float] = {}
+        for promised, index, *_ in self._waiting:
+            left[index] = min(promised, left.get(index, 0.0))
+        return {index: -promised / WORTH for index, promised in left.items()} | self._gains
 
     def _longer_than(self, spare: int) -> list[_Waiting]:
         """Take what is longer than *spare* characters out of the heap: in one round, room only gets less."""
@@ -161,7 +169,7 @@ class _Filling:
         return index in self.spans or index in self._added
 
     def _add(self, piece: Piece, *, gain: float) -> None:
-        self.gains.setdefault(piece.index, gain / WORTH)
+        self._gains.setdefault(piece.index, gain / WORTH)
         self._added[piece.index].append(piece.span)
         self._covered |= piece.news
 

@@ -14,6 +14,7 @@ weights, and some to the last errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.deeds import are_all, deeds_in, take_deeds
@@ -55,12 +56,12 @@ def floor(items: Items, room: int) -> Choice:
         spare = room - ledger.spent
         done = take_deeds(items, deeds, ledger, spare if with_all_deeds else int(spare * DEEDS_SHARE))
         if not with_all_deeds or are_all(deeds, done):
-            choice = _shared(items, owed, weights=weights, spare=room - ledger.spent)
+            choice = _shared(items, owed, spare=room - ledger.spent, scores=_scores(items, weights))
             for index, spans in done.items():
-                choice.take(index, spans, reason="a deed", score=_DEED)
+                choice.take(index, spans, reason="a deed")
             _add_errors(items, choice, Ledger.exactly(items, choice.spans), room)
             return choice
-    return _spread(items, sorted(weights), room)
+    return replace(_spread(items, sorted(weights), room), scores=_scores(items, weights))
 
 
 def _weights(items: Items) -> dict[int, float]:
@@ -74,6 +75,13 @@ def _weights(items: Items) -> dict[int, float]:
     return weights | dict.fromkeys(finals, _FINAL)
 
 
+def _scores(items: Items, weights: Mapping[int, float]) -> dict[int, float]:
+    """What every item that may be shown here counts, be it shown or not."""
+    deeds = dict.fromkeys((index for index, item in enumerate(items) if item.deeds), _DEED)
+    errors = dict.fromkeys((index for index, item in enumerate(items) if item.role is Role.ERROR), _ERROR)
+    return {**errors, **deeds, **weights}
+
+
 def _promises(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
     """What each item with a floor is owed, in characters, and whether all deeds are promised with it."""
     sizes = {index: full_length(items[index].text) for index in sorted(weights)}
@@ -85,13 +93,13 @@ def _promises(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict
     yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
 
 
-def _shared(items: Items, owed: Mapping[int, int], *, weights: Mapping[int, float], spare: int) -> Choice:
+def _shared(items: Items, owed: Mapping[int, int], *, spare: int, scores: dict[int, float]) -> Choice:
     """Everyone at what is *owed*, and most of *spare* shared among those that it cuts."""
-    claims = [Claim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
-    choice = Choice()
+    claims = [Claim(scores[index], least, full_length(items[index].text)) for index, least in owed.items()]
+    choice = Choice(scores=scores)
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
     for index, characters in zip(owed, given, strict=True):
-        choice.take(index, _part(items[index], characters), reason="has a floor", score=weights[index])
+        choice.take(index, _part(items[index], characters), reason="has a floor")
     return choice
 
 
@@ -119,7 +127,7 @@ def _add(items: Items, choice: Choice, index: int, *, ledger: Ledger, limit: int
     left = limit - ledger.spent - ledger.cost(index, 0)
     if left > 0 and (spans := ends(items[index].text, left)):
         ledger.take(index, shown_length(items[index].text, spans))
-        choice.take(index, spans, reason="among the last errors", score=_ERROR)
+        choice.take(index, spans, reason="among the last errors")
 
 
 def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from nous.actions import Action
-from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.model import Kind, Transcript
 
 _LOOKED_AT = 2000
 """Characters of a call or a result in which a path of the project is looked for."""

@@ -45,10 +45,10 @@ def most_told(items: Items, room: int) -> Choice:
         likely[part.index] = max(part.likely, likely.get(part.index, 0.0))
     for _ in range(_ROUNDS):
         waiting = _fill(items, shown, waiting, room)
-    choice = Choice()
+    choice = Choice(scores=likely)
     for index, spans in shown.items():
         reason = reasons.get(index, "states most for its length")
-        choice.take(index, complete(spans, items[index].text), reason=reason, score=likely.get(index, 0.0))
+        choice.take(index, complete(spans, items[index].text), reason=reason)
     return choice
 
 

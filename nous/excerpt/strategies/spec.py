@@ -6,6 +6,8 @@ on. The first and the last item are always represented. (The original stopped at
 separators, printed a lone turn twice and took blank lines for turns.)
 """
 
+from dataclasses import replace
+
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.inorder import whole_in_order
@@ -18,8 +20,9 @@ _MANY_LINES = 10
 
 
 def choose(items: Items, room: int) -> Choice:
-    order = sorted(range(len(items)), key=lambda index: (-score(items[index]), index))
-    return whole_in_order(items, order, kept=_anchors(items, room), room=room)
+    scores = {index: float(score(item)) for index, item in enumerate(items)}
+    order = sorted(scores, key=lambda index: (-scores[index], index))
+    return whole_in_order(items, order, kept=replace(_anchors(items, room), scores=scores), room=room)
 
 
 def score(item: Item) -> int:
