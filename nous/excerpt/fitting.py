@@ -115,7 +115,7 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
     if not fits_whole(items, budget):
         heading = files_line(material.files, room_for_files(items, budget))
         return _chosen(items, strategy, budget=budget, heading=heading)
-    both = with_outputs(items, material.transcript) if strategy.add else items
+    both = with_outputs(items, material.transcript, budget - length_of(items)) if strategy.add else items
     if strategy.add is None or fits_whole(both, budget):
         everything = Choice.of(whole(both), reason="everything fits")
         return _Fitted(items=both, choice=everything, text=laid_out(both, everything.spans))

@@ -16,11 +16,17 @@ from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Kind, Transcript, Trust
 from nous.transcript.tools.table import BOOKKEEPING
 
-LOOKED_AT, LOOKED_AT_END = 600, 300
-"""Characters of an output that are considered: most tools say what they have to say first, tests say it last."""
+LEAST, MOST = 150, 900
+"""How many characters of an output are considered, at least and at most, as there is room."""
 
-OUTPUTS_AT_MOST = LOOKED_AT + LOOKED_AT_END + 100
+OUTPUTS_AT_MOST = MOST + 100
 """More than one output takes, with its label and what parts it from the next."""
+
+_CONSIDERED = 6
+"""How many times as much as there is room for is considered."""
+
+_HEAD = 2 / 3
+"""Most tools say what they have to say first, tests say it last."""
 
 LONGEST_LINE = 160
 _LONGEST_TOOL = 40
@@ -31,33 +37,31 @@ _DEEPEST = 12
 _NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
 
 
-def with_outputs(items: Items, transcript: Transcript) -> Items:
-    """*items* and what the tools of *transcript* answered, in order."""
-    return Items(sorted((*items, *outputs_of(transcript)), key=lambda item: item.at))
+def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
+    """*items* and what the tools of *transcript* answered, in order; *room* is what *items* leave of the budget."""
+    return Items(sorted((*items, *outputs_of(transcript, room)), key=lambda item: item.at))
 
 
-def outputs_of(transcript: Transcript) -> list[Item]:
+def outputs_of(transcript: Transcript, room: int) -> list[Item]:
     """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
 
-    A line that looks as if it held a secret is left out, and so are the numbers that tools put before lines.
+    A line that looks as if it held a secret is left out, and so are the numbers that tools put before lines. Of each is
+    told so much that one may choose from several times what *room* holds.
     """
-    items = (
-        _item(at, entry)
-        for at, entry in enumerate(transcript)
-        if entry.kind is Kind.TOOL_RESULT and entry.trust is Trust.TOOL and _is_told(entry)
-    )
-    return [item for item in items if item.parts]
+    told = [(at, entry) for at, entry in enumerate(transcript) if entry.kind is Kind.TOOL_RESULT and _is_told(entry)]
+    most = min(max(LEAST, _CONSIDERED * room // max(1, len(told))), MOST)
+    return [item for at, entry in told if (item := _item(at, entry, most)).parts]
 
 
 def _is_told(result: Entry) -> bool:
-    return not looks_failed(result) and result.tool not in BOOKKEEPING
+    return result.trust is Trust.TOOL and not looks_failed(result) and result.tool not in BOOKKEEPING
 
 
-def _item(at: int, entry: Entry) -> Item:
+def _item(at: int, entry: Entry, most: int) -> Item:
     parts: list[Span] = []
     lines: list[str] = []
     length = 0
-    for line in map(unlike_ours, _lines(_readable(entry.text))):
+    for line in map(unlike_ours, _lines(_readable(entry.text, most))):
         lines.append(line)
         parts.append((length, length + len(line)))
         length += len(line) + 1
@@ -66,14 +70,18 @@ def _item(at: int, entry: Entry) -> Item:
     return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool)
 
 
-def _readable(text: str) -> str:
-    """The beginning of *text*; of an object or array as what it says, `name: value, name: value`."""
+def _readable(text: str, most: int) -> str:
+    """The beginning and the end of *text*, about *most* characters.
+
+    Of an object or array, that is of what it says, as `name: value, name: value`.
+    """
     if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON:
         with suppress(orjson.JSONDecodeError):  # a text that only looks like it
             text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
-    if len(text) <= LOOKED_AT + LOOKED_AT_END:
+    if len(text) <= most:
         return text
-    return f"{text[: _back_to_a_blank(text, LOOKED_AT)]}\n{text[_on_to_a_line(text, len(text) - LOOKED_AT_END) :]}"
+    head = int(most * _HEAD)
+    return f"{text[: _back_to_a_blank(text, head)]}\n{text[_on_to_a_line(text, len(text) - most + head) :]}"
 
 
 def _back_to_a_blank(text: str, end: int) -> int:
