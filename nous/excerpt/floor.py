@@ -85,11 +85,12 @@ def _scores(items: Items, weights: Mapping[int, float]) -> dict[int, float]:
 def _promises(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
     """What each item with a floor is owed, in characters, and whether all deeds are promised with it."""
     sizes = {index: full_length(items[index].text) for index in sorted(weights)}
-    glimpses = {index: _glimpse(items[index], size) for index, size in sizes.items()}
-    visible = {index: _visible(items[index], size) for index, size in sizes.items()}
+    yield sizes, True
     personal = {index: size for index, size in sizes.items() if items[index].role in PERSONAL}
-    yield from ((sizes, True), (visible | personal, True), (glimpses | personal, True))
-    yield from ((glimpses | personal, False), (visible, False))
+    visible = {index: _visible(items[index], size) for index, size in sizes.items()}
+    yield visible | personal, True
+    glimpses = {index: _glimpse(items[index], size) for index, size in sizes.items()}
+    yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False))
     yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
 
 
