@@ -29,6 +29,9 @@ Unit = Literal["chars", "tokens"]
 CHARACTERS_PER_TOKEN, MOST_CHARACTERS_PER_TOKEN = 4, 32
 """Where a search for the right number of characters begins; and up to where it is worth trying whether all fits."""
 
+QUICKLY_COUNTED = 100_000
+"""Characters of which it is always tried, whatever may count as one token."""
+
 _ROUNDS = 10
 _CLOSE_ENOUGH = 0.97
 
@@ -147,7 +150,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     best = _fitted(material, 0, strategy)
     fits, exceeds = 0, said + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
     likely = [min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)]
-    if said <= budget * MOST_CHARACTERS_PER_TOKEN:
+    if said <= max(budget * MOST_CHARACTERS_PER_TOKEN, QUICKLY_COUNTED):
         likely = [said, exceeds - 1]  # from the end: all that there is, and all that was said
     for _ in range(_ROUNDS):
         characters = likely.pop()
