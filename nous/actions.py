@@ -138,7 +138,7 @@ def pushes(command: str) -> str:
     return "push --force" if _FORCES.search(found["how"]) else "push"
 
 
-def tests_in(command: str) -> str | None:
+def part_that_tests(command: str) -> str | None:
     """The part of *command* that runs tests."""
     found = _TEST.search(command)
     return " ".join(found[0].split()) if found else None

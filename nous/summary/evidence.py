@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nous.actions import Action, actions_of, subject_of_commit, tests_in, writes, written_files
+from nous.actions import Action, actions_of, part_that_tests, subject_of_commit, writes, written_files
 from nous.language import words
 from nous.summary.statements import Statement, is_courtesy, statements, statements_of
 from nous.transcript.model import Entry, Kind, Transcript, Turn
@@ -122,7 +122,7 @@ class Evidence:
         return [
             TestRun(command, action.call.turn, action.call.call_id not in failed)
             for action in self.actions
-            if (command := tests_in(action.command))
+            if (command := part_that_tests(action.command))
         ]
 
     @cached_property

@@ -1,7 +1,9 @@
-"""One toy worker and what runs it, in memory."""
+"""One toy worker and what runs it, in memory; and a machine on which nothing is set."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,3 +84,12 @@ class RuntimeWorld:
 def runtime(clock: Any) -> RuntimeWorld:
     """Dispatcher, attempts and sweeper together, on a bus and a queue in memory."""
     return RuntimeWorld(clock)
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No variable, no file and no home of whoever runs the tests."""
+    for name in [name for name in os.environ if name.startswith(("NOUS_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)

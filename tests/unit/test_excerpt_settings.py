@@ -1,6 +1,5 @@
 """What of the excerpt can be set, what is refused, and that what is set reaches the summarizer."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from nous.settings.model import ExcerptSettings
 from nous.tokens import estimate
 from nous.transcript.model import Transcript
 
+pytestmark = pytest.mark.usefixtures("nowhere")
+
 Told = Callable[..., Transcript]
 Set = Callable[..., ExcerptSettings]
 Excerpts = Callable[..., Callable[[Transcript], Windows]]
@@ -26,15 +27,6 @@ def by_fours(text, /):
 
 NOTHING = None
 """
-
-
-@pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No variable, no file and no home of whoever runs the tests."""
-    for name in [name for name in os.environ if name.startswith(("NOUS_", "XDG_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Settings: who beats whom, and what is refused."""
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,16 +11,9 @@ from nous.settings import Settings, load, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / "config" / "nous.toml"
 
+pytestmark = pytest.mark.usefixtures("nowhere")
+
 Write = Callable[[str], Path]
-
-
-@pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No variable, no file and no home of whoever runs the tests."""
-    for name in [name for name in os.environ if name.startswith(("NOUS_", "XDG_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -1,0 +1,82 @@
+"""What a tool call does, told from its name and its input."""
+
+from typing import Any
+
+import pytest
+
+from nous.actions import action_of, hands_over, part_that_tests, writes, written_files
+from nous.transcript.model import Entry, Kind
+
+PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: src/b.py\n+z\n*** End Patch"
+
+
+def call(
+    tool: str | None, given: dict[str, Any] | None = None, *, text: str = "", paths: tuple[str, ...] = ()
+) -> Entry:
+    return Entry(Kind.TOOL_CALL, text, "e0", tool=tool, tool_input=given, paths=paths)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "expected"),
+    [
+        ("Edit", {"file_path": "/r/a.py"}, ["/r/a.py"]),
+        ("Read", {"file_path": "/r/a.py"}, []),
+        ("write_file", {"path": "/r/a.py"}, ["/r/a.py"]),
+        ("apply_patch", {"input": PATCH}, ["src/a.py", "src/b.py"]),
+        ("shell", {"command": ["apply_patch", PATCH]}, ["src/a.py", "src/b.py"]),
+        ("Bash", {"command": "cat /r/a.py > /r/b.py"}, []),
+        ("Grep", {"pattern": "x", "path": "/r/src"}, []),
+        ("str_replace_editor", {"command": "str_replace", "path": "/r/a.py"}, ["/r/a.py"]),
+        ("str_replace_editor", {"command": "create", "path": "/r/a.py"}, ["/r/a.py"]),
+        ("str_replace_editor", {"command": "view", "path": "/r/a.py"}, []),
+        ("update_profile", {"name": "Ana"}, []),
+    ],
+)
+def test_a_call_writes_the_files_that_it_is_told_to_write(
+    tool: str, given: dict[str, Any], expected: list[str]
+) -> None:
+    assert list(written_files(action_of(call(tool, given)))) == expected
+
+
+def test_what_an_editor_is_told_to_do_is_no_command_line() -> None:
+    action = action_of(call("str_replace_editor", {"command": "view", "path": "/r/a.py"}))
+
+    assert (action.name, action.command, action.paths) == ("view", "", ("/r/a.py",))
+
+
+def test_paths_that_were_read_with_a_call_are_believed() -> None:
+    assert action_of(call("Edit", {"file_path": "/r/a.py"}, paths=("a.py",))).paths == ("a.py",)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("book_flight(flight=HAT1)", "book_flight"), ("go on (please)", ""), ("ls -l", "")]
+)
+def test_of_a_call_without_a_tool_its_text_may_name_one(text: str, name: str) -> None:
+    assert action_of(call(None, text=text)).name == name
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "expected"),
+    [
+        ("book_flight", {"flight": "HAT1"}, True),
+        ("get_flight", {"flight": "HAT1"}, False),
+        ("TodoWrite", {"todos": []}, False),
+        ("Bash", {"command": "git push"}, True),
+        ("Bash", {"command": "git status"}, False),
+        ("Bash", {"command": {"not": "text"}}, False),
+    ],
+)
+def test_a_call_changes_something_if_its_command_or_its_name_says_so(
+    tool: str, given: dict[str, Any], *, expected: bool
+) -> None:
+    assert writes(action_of(call(tool, given))) is expected
+
+
+def test_a_matter_may_be_handed_over_to_somebody_else() -> None:
+    assert hands_over(action_of(call("transfer_to_human_agents", {})))
+    assert not hands_over(action_of(call("get_user", {})))
+
+
+def test_the_part_of_a_command_that_runs_tests_is_told() -> None:
+    assert part_that_tests("cd /r && pytest -q tests 2>&1 | tail") == "pytest -q tests"
+    assert part_that_tests("echo done") is None
