@@ -69,13 +69,16 @@ def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
     most = max(counted.values(), default=0)
     worth = [0, *(round(WORTH * (1 + OFTEN * log(times))) for times in range(1, most + 1))]
     of_identifier = [round(IDENTIFIER_WORTH * one) for one in worth]
-    return {term: of_identifier[times] if _is_identifier(term) else worth[times] for term, times in counted.items()}
+    return {term: _worth(term, worth[times], of_identifier[times]) for term, times in counted.items()}
 
 
-def _is_identifier(term: str) -> bool:
-    """Whether *term* looks like a name in code, a path, a number or an id."""
-    is_plain = term.isalpha() and (term.islower() or term.istitle())
-    return not is_plain and _IDENTIFIER.search(term) is not None
+def _worth(term: str, of_word: int, of_identifier: int) -> int:
+    """Nothing for a rule of a table; more for what looks like a name in code, a path, a number or an id."""
+    if term.isalpha() and (term.islower() or term.istitle()):
+        return of_word
+    if not any(map(str.isalnum, term)):
+        return 0
+    return of_identifier if _IDENTIFIER.search(term) else of_word
 
 
 def _with_characters(terms: set[str]) -> set[str]:

@@ -32,6 +32,9 @@ _OPENING = 80
 _NARRATED = 0.6
 """What is left of a sentence's worth if the agent only says what it is about to do."""
 
+_LEADING = 0.3
+"""What is left of its worth if a sentence only leads to the next one, which may not be shown."""
+
 _AS_BEGINNING, _AS_END = 2.0, 1.5
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}
 
@@ -147,6 +150,8 @@ class _Filling:
         piece.is_read = True
         start, end = piece.span
         item = self._items[piece.index]
+        if not item.parts and item.text[end - 1] == ":":
+            piece.factor *= _LEADING
         if item.role is Role.ASSISTANT and self._words.opens("narrates", item.text[start : min(end, start + _OPENING)]):
             piece.factor *= _NARRATED
 

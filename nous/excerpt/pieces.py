@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from nous.excerpt.concepts import Concepts
 from nous.excerpt.items import Item
+from nous.excerpt.spans import back_to_a_blank
 from nous.prose import Span, sentences
 
 LONGEST_PIECE = 400
 CONSIDERED = 300_000
+_LONGEST_SHOUT = 30
 
 
 class Piece:
@@ -46,14 +48,30 @@ def _pieces(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[P
 
 def _parts(item: Item, most: int) -> Iterator[Span]:
     """The sentences or calls of *item* that begin among its first *most* characters."""
-    for start, end in item.parts or sentences(item.text[:most]):
+    for start, end in item.parts or _complete(item.text[:most]):
         if start >= most:
             return
         if end - start <= LONGEST_PIECE:
             yield start, end
             continue
-        for begun in range(start, min(end, most), LONGEST_PIECE):
-            yield begun, min(end, begun + LONGEST_PIECE)
+        begun = start
+        while begun < min(end, most):
+            stop = end if end - begun <= LONGEST_PIECE else back_to_a_blank(item.text, begun + LONGEST_PIECE)
+            yield begun, stop
+            begun = stop
+
+
+def _complete(text: str) -> Iterator[Span]:
+    """The sentences of *text*; a shout, which says nothing without the next one, is part of that."""
+    begun: int | None = None
+    end = 0
+    for start, end in sentences(text):
+        begun = start if begun is None else begun
+        if text[end - 1] != "!" or end - begun > _LONGEST_SHOUT:
+            yield begun, end
+            begun = None
+    if begun is not None:
+        yield begun, end
 
 
 def _equal_share(lengths: Sequence[int], room: int) -> int:

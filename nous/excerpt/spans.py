@@ -8,6 +8,7 @@ from nous.prose import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
 _WORTH_COUNTING = 400
+_LONGEST_WORD = 24
 _HEADING = re.compile(r"^#{1,6} \S[^\n]*", re.MULTILINE)
 _FEWEST_HEADINGS = 3
 HEADINGS_SHARE = 0.15
@@ -43,10 +44,12 @@ def shown(text: str, spans: Sequence[Span]) -> str:
     for start, end in spans:
         part = _closed(text, (start, end), blocks) if blocks else text[start:end]
         after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
-        _append(parts, _between(text[position:start]), after_code=after_code, before_code=part.startswith(TICKS))
+        between = _between(text[position:start], blocks)
+        _append(parts, between, after_code=after_code, before_code=part.startswith(TICKS))
         parts.append(part)
         position = end
-    _append(parts, _between(text[position:]), after_code=bool(blocks and parts and parts[-1].endswith(TICKS)))
+    after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
+    _append(parts, _between(text[position:], blocks), after_code=after_code)
     return "".join(parts).strip(" ")
 
 
@@ -89,7 +92,7 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
     if kept < 1:
         return ()
     tail = int(kept * (1 - HEAD))
-    return merged(((0, _back_to_a_space(text, kept - tail)), (_on_to_a_space(text, len(text) - tail), len(text))))
+    return merged(((0, back_to_a_blank(text, kept - tail)), (_on_to_a_blank(text, len(text) - tail), len(text))))
 
 
 def outline(text: str, room: int) -> tuple[Span, ...]:
@@ -115,11 +118,14 @@ def longest_closing(text: str) -> int:
     return max((len(block.ticks) + 1 for block in fences(text)), default=0) if TICKS in text else 0
 
 
-def _between(omitted: str) -> str:
-    """What stands for *omitted*: never longer than its mark, and no mark where only blank space is missing."""
-    if omitted.strip():
-        return mark(len(omitted))
-    return omitted if len(omitted) <= len(SHORT_MARK) else "\n"
+def _between(omitted: str, blocks: Sequence[Fence]) -> str:
+    """What stands for *omitted*: itself if that is no longer than its mark, and no mark for blank space alone.
+
+    Where the text has *blocks* of code, words that stood in one would stand outside of it, so they have a mark.
+    """
+    if len(omitted) <= len(SHORT_MARK) and not (blocks and omitted.strip()):
+        return omitted
+    return mark(len(omitted)) if omitted.strip() else "\n"
 
 
 def _append(parts: list[str], between: str, *, after_code: bool = False, before_code: bool = False) -> None:
@@ -131,14 +137,16 @@ def _append(parts: list[str], between: str, *, after_code: bool = False, before_
     parts.append(between.lstrip(" ") if is_apart else between)
 
 
-def _back_to_a_space(text: str, end: int) -> int:
-    space = text.rfind(" ", max(0, end - 24), end)
-    return space if space > 0 else end
+def back_to_a_blank(text: str, end: int) -> int:
+    """The end of the last whole word before *end*, if that is near."""
+    begun = max(0, end - _LONGEST_WORD)
+    blank = max(text.rfind(" ", begun, end), text.rfind("\n", begun, end))
+    return blank if blank > 0 else end
 
 
-def _on_to_a_space(text: str, start: int) -> int:
-    space = text.find(" ", start, start + 24)
-    return space + 1 if space >= 0 else start
+def _on_to_a_blank(text: str, start: int) -> int:
+    blanks = [at for at in (text.find(each, start, start + _LONGEST_WORD) for each in " \n") if at >= 0]
+    return min(blanks) + 1 if blanks else start
 
 
 def _closed(text: str, span: Span, blocks: tuple[Fence, ...]) -> str:
