@@ -39,6 +39,7 @@ _MESSAGE = re.compile(
 )
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
+_REMOVES = re.compile(r"(?:^|[;&|(\n])[ \t]*(?:git )?rm\b(?P<named>[^;&|()<>\n]*)")
 _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
@@ -128,6 +129,13 @@ def subject_of_commit(command: str) -> str | None:
     if message["subject"].startswith("$("):
         message = _HEREDOC.search(command, commit.end())
     return message["subject"].strip() if message else None
+
+
+def removed_by(command: str) -> list[str]:
+    """The files and directories that *command* removes by name."""
+    found = _REMOVES.finditer(command) if "rm " in command else ()
+    named = (word.strip("'\"") for removal in found for word in removal["named"].split())
+    return [word for word in named if word and not word.startswith("-")]
 
 
 def pushes(command: str) -> str:

@@ -1,16 +1,15 @@
 """Which tool calls came to nothing: they failed, or the user said no."""
 
-from collections import deque
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from nous.excerpt.failures import failure, looks_failed
 from nous.transcript.model import Entry, Kind, Transcript
 
-FAILED, REJECTED = "failed", "rejected"
+FAILED, REJECTED, INTERRUPTED = "failed", "rejected", "interrupted"
 _LONGEST_REASON = 100
+_DECIDED = {"Rejected": REJECTED, "Interrupted": INTERRUPTED}
 _ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
-_SAYS_NO = ("Rejected", "Interrupted")
 
 
 class Fate(NamedTuple):
@@ -22,11 +21,9 @@ class Fate(NamedTuple):
     @property
     def reason(self) -> str:
         """Why it failed, in a few words; empty where that is not told."""
-        return (
-            failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON].replace(" | ", " / ")
-            if self.what == FAILED
-            else ""
-        )
+        if self.what != FAILED:
+            return ""
+        return failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON].replace(" | ", " / ")
 
 
 class Fates(NamedTuple):
@@ -39,40 +36,77 @@ class Fates(NamedTuple):
 def fates_of(transcript: Transcript) -> Fates:
     """What became of the calls of *transcript*.
 
-    An answer belongs to the call that it names; one that names none, to the first call that has
-    no answer since somebody spoke.
+    An answer belongs to the call that it names. Calls and answers that name none are matched in order, if as many
+    answers follow some calls as there are calls; otherwise nobody knows which came to nothing.
     """
     fates: dict[str, Fate] = {}
     failures: set[str] = set()
     named: dict[str, str] = {}
-    waiting: deque[str] = deque()
+    unnamed = _Unnamed(fates)
     for entry in transcript:
         kind = entry.kind
         if kind is Kind.TOOL_CALL:
             if entry.call_id:
                 named[entry.call_id] = entry.id
             else:
-                waiting.append(entry.id)
+                unnamed.called(entry)
         elif kind in _ANSWERS:
             what = _told_by(entry)
             if what == FAILED:
                 failures.add(entry.id)
-            if entry.call_id:
-                call = named.get(entry.call_id)
-            else:
-                is_answer = kind is Kind.TOOL_RESULT or (what and kind is Kind.DECISION)
-                call = waiting.popleft() if waiting and is_answer else None
-            if call and what:
-                fates[call] = Fate(what, entry)
-            elif call:
-                fates.pop(call, None)
+            if not entry.call_id:
+                unnamed.answered(entry, what)
+            elif call := named.get(entry.call_id):
+                _settle(fates, call, what, entry)
         elif kind is Kind.USER or kind is Kind.ASSISTANT:
-            waiting.clear()
+            unnamed.settle()
+    unnamed.settle()
     return Fates(fates, failures)
+
+
+class _Unnamed:
+    """Calls without an id, and the answers that came after them."""
+
+    def __init__(self, fates: dict[str, Fate]) -> None:
+        self._fates = fates
+        self._calls: list[Entry] = []
+        self._answers: list[tuple[Entry, str]] = []
+
+    def called(self, call: Entry) -> None:
+        if self._answers:
+            self.settle()
+        self._calls.append(call)
+
+    def answered(self, answer: Entry, what: str) -> None:
+        """Take note of *answer*. Of no tool, a decision that refuses nothing answers no call, nor does an error."""
+        kind = answer.kind
+        if kind is Kind.TOOL_RESULT or answer.tool or (kind is Kind.DECISION and what):
+            self._answers.append((answer, what))
+
+    def settle(self) -> None:
+        """Match what there is, tool by tool where the answers tell theirs, if any of them tells of no success."""
+        calls, answers, self._calls, self._answers = self._calls, self._answers, [], []
+        if not any(what for _, what in answers):
+            return
+        tools = {answer.tool for answer, _ in answers}
+        for tool in [None] if None in tools else tools:
+            of_tool = [call for call in calls if tool in {None, call.tool}]
+            to_tool = [answered for answered in answers if tool in {None, answered[0].tool}]
+            if len(of_tool) == len(to_tool):
+                for call, (answer, what) in zip(of_tool, to_tool, strict=True):
+                    _settle(self._fates, call.id, what, answer)
+
+
+def _settle(fates: dict[str, Fate], call: str, what: str, answer: Entry) -> None:
+    """The last answer to *call* decides."""
+    if what:
+        fates[call] = Fate(what, answer)
+    else:
+        fates.pop(call, None)
 
 
 def _told_by(answer: Entry) -> str:
     """What *answer* says that its call came to; empty if to something."""
     if answer.kind is Kind.DECISION:
-        return REJECTED if answer.text.startswith(_SAYS_NO) else ""
+        return next((what for said, what in _DECIDED.items() if answer.text.startswith(said)), "")
     return FAILED if answer.kind is Kind.ERROR or looks_failed(answer) else ""

@@ -1,10 +1,10 @@
 """The line that an excerpt begins with: which files the session wrote to."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from nous.actions import Action, written_files
+from nous.actions import Action, removed_by, written_files
 from nous.excerpt.items import PERSONAL, Items
 from nous.excerpt.layout import BETWEEN, label_length
 from nous.excerpt.ledger import Ledger
@@ -14,34 +14,56 @@ from nous.excerpt.spans import full_length
 FILES_SHARE = 0.10
 """How much of the budget the line of edited files may take."""
 
-_EDITED, _SPARED = "Files edited: ", "Edits refused or failed: "
+_EDITED, _SPARED, _REMOVED = "Files edited: ", "Edits refused or failed: ", "Removed again: "
 _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
 class Files(NamedTuple):
-    """The files that calls wrote to, and those that they only tried to write to, in order of the first time."""
+    """The files that calls wrote to, in order of the first time; those that they only tried to write to; those that
+    they wrote to and removed later.
+    """
 
-    edited: tuple[str, ...]
-    spared: tuple[str, ...]
+    edited: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 def files_written(actions: Iterable[Action], naming: Naming, fates: Container[str]) -> Files:
     """The files that *actions* write to; calls in *fates* came to nothing."""
-    edited: dict[str, None] = {}
+    written: dict[str, int] = {}
+    removed: dict[str, int] = {}
     spared: dict[str, None] = {}
-    for action in actions:
-        if written := written_files(action):
-            paths = map(naming.relative, written)
-            (spared if action.call.id in fates else edited).update(dict.fromkeys(paths))
-    return Files(tuple(edited), tuple(path for path in spared if path not in edited))
+    for at, action in enumerate(actions):
+        paths = map(naming.relative, written_files(action))
+        if action.call.id in fates:
+            spared.update(dict.fromkeys(paths))
+            continue
+        written.update(dict.fromkeys(paths, at))
+        if action.command:
+            removed.update((naming.relative(name).rstrip("/"), at) for name in removed_by(action.command))
+    gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _with_parents(path))}
+    return Files(
+        edited=tuple(path for path in written if path not in gone),
+        spared=tuple(path for path in spared if path not in written),
+        removed=tuple(path for path in written if path in gone),
+    )
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    """*path* and every directory that it is in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def files_line(files: Files, room: int) -> str:
     """As many of *files* as *room* characters hold; empty if none has room."""
-    edited = _listed(_EDITED, files.edited, room)
-    left = room - len(edited) - len(_BETWEEN_LISTS)
-    spared = _listed(_SPARED, files.spared, left if edited else room)
-    return _BETWEEN_LISTS.join(part for part in (edited, spared) if part)
+    line = ""
+    for lead, listed in ((_EDITED, files.edited), (_SPARED, files.spared), (_REMOVED, files.removed)):
+        between = _BETWEEN_LISTS if line else ""
+        if more := _listed(lead, listed, room - len(line) - len(between)):
+            line += between + more
+    return line
 
 
 def _listed(lead: str, files: Sequence[str], room: int) -> str:

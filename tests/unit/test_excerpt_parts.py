@@ -51,6 +51,17 @@ def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
     assert shown(text, [(12, 15)]) == "[...]\n```\ntwo\n```\n[...]"
 
 
+def test_what_is_no_longer_than_a_mark_is_shown_itself() -> None:
+    assert shown("one, two, three", [(0, 3), (10, 15)]) == "one, two, three"
+    assert shown("one, two and four, three", [(0, 3), (19, 24)]) == "one [...] three"
+
+
+def test_a_text_is_cut_between_words_and_lines() -> None:
+    assert shown("some words\n" * 20, ends("some words\n" * 20, 60)) == (
+        "some words\nsome words\nsome words [...] some words\n"
+    )
+
+
 def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
     items = Items(item(f"text {number} " * 30) for number in range(12))
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}

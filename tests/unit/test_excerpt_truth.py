@@ -42,6 +42,51 @@ def test_an_edit_that_the_user_refused_is_not_among_the_edited_files(told: Told)
     assert text.startswith("Files edited: kept.py; Edits refused or failed: refused.py\n")
 
 
+def test_a_file_that_was_removed_again_is_not_among_the_edited_ones(told: Told) -> None:
+    edited = [call("Write", f"c{path}", file_path=f"/r/p/{path}") for path in ("a.py", "tmp/b.py", "tmp/c.py", "d.py")]
+    removed = call("Bash", "c8", command="git rm -q 'a.py' && rm -rf tmp/")
+    failed = call("Bash", "c9", command="rm d.py")
+    transcript = told(
+        ("user", "tidy up"), *edited, removed, failed, result("Error: no such file", "c9"), *(("assistant", TALK),) * 5
+    )
+
+    assert fit(transcript, 900).text.startswith("Files edited: d.py; Removed again: a.py, tmp/b.py, tmp/c.py\n")
+
+
+def test_a_file_that_was_removed_and_written_anew_is_an_edited_one(told: Told) -> None:
+    write = call("Write", file_path="/r/p/a.py")
+
+    text = fit(told(("user", "go"), write, run("rm a.py"), write, *(("assistant", TALK),) * 5), 900).text
+
+    assert text.startswith("Files edited: a.py\n")
+
+
+def test_a_call_that_was_interrupted_says_that(told: Told) -> None:
+    broken_off = ("decision", "Interrupted Task(look around)", {"call_id": "c1"})
+
+    text = fit(told(("user", "go"), call("Task", "c1", description="look around"), broken_off)).text
+
+    assert "(interrupted)" in text
+    assert "(rejected)" not in text
+
+
+def test_where_calls_and_answers_have_no_ids_each_tool_has_its_own_answers(told: Told) -> None:
+    calls = (call("Write", file_path="/r/p/a.py"), run("ls nosuch"))
+    answers = (result("Error: nosuch: not found", tool="Bash"), result("written", tool="Write"))
+
+    text = fit(told(("user", "go"), *calls, *answers, *(("assistant", TALK),) * 5), 900).text
+
+    assert text.startswith("Files edited: a.py\n")
+
+
+def test_where_an_answer_is_missing_nobody_is_said_to_have_failed(told: Told) -> None:
+    calls = (call("Write", file_path="/r/p/a.py"), call("Write", file_path="/r/p/b.py"))
+
+    text = fit(told(("user", "go"), *calls, result("Error: read it first"), *(("assistant", TALK),) * 5), 900).text
+
+    assert text.startswith("Files edited: a.py, b.py\n")
+
+
 def test_a_deed_that_failed_says_so_with_the_reason(told: Told) -> None:
     failed = result("Error: not enough balance on the gift card", "c1")
     booked = call("book_flight", "c2", flight="HAT2")
