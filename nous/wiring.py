@@ -160,9 +160,10 @@ def _counter(name: str) -> Counter:
     module, _, function = name.partition(":")
     try:
         counter = getattr(import_module(module), function)
+        counts = callable(counter) and isinstance(counter("one"), int)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise Misconfigured(f"excerpt.counter = {name!r}: {error}; {_HOW_TO_COUNT}") from error
-    if not callable(counter) or not isinstance(counter("one"), int):
+    if not counts:
         raise Misconfigured(f"excerpt.counter = {name!r}: that is no function to an int; {_HOW_TO_COUNT}")
     return cast("Counter", counter)
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 import click
 import orjson
 
-from nous.excerpt import BUDGET, Excerpt, Manifest, Record, Unit, windows
+from nous.excerpt import BUDGET, Excerpt, Manifest, Record, Unit, Windows, windows
 from nous.excerpt.strategies import names
-from nous.transcript import read_transcript
+from nous.tokens import estimate
+from nous.transcript import Transcript, read_transcript
 
 _SHOWN_IDS = 3
 
@@ -23,35 +24,44 @@ _SHOWN_IDS = 3
 @click.option("--strategy", default="default", show_default=True, metavar="S", help=f"One of {', '.join(names())}.")
 @click.option("--format", "name", metavar="F", help="Read it as this format instead of looking what it is.")
 @click.option("--manifest", is_flag=True, help="Print what was kept, cut and dropped, and why, instead of the text.")
-@click.option("--json", "as_json", is_flag=True, help="Print text and manifest as a JSON object, one for each window.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print text and manifest as JSON: an object, or a list of windows."
+)
 def excerpt(
     path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, name: str | None, **form: bool
 ) -> None:
     """Show what survives of a session under a budget, in order, with a mark for every gap.
 
     PATH may be packed with gzip, or - for standard input; SESSION is the id of a session that qbit keeps. A budget of
-    tokens is kept by an estimate. Settings are for workers, and not looked at here.
+    tokens is kept by an estimate. A session that says more than four budgets fills several windows. Settings are for
+    workers, and not looked at here.
     """
     transcript = read_transcript(sys.stdin.buffer if path == "-" else path, format=name)
     found = windows(transcript, budget, most=most or 1, strategy=strategy, unit=unit)
-    for number, window in enumerate(found.windows):
-        if number:
-            click.echo()
-        click.echo(_shown(window.excerpt, **form))
+    for note in _notes(transcript, found, most):
+        click.echo(f"nous: {note}", err=True)
+    excerpts = [window.excerpt for window in found.windows]
+    if form["as_json"]:
+        values = [_as_value(each) for each in excerpts]
+        click.echo(orjson.dumps(values if most else values[0], option=orjson.OPT_INDENT_2))
+    elif form["manifest"]:
+        click.echo("\n".join(_accounts(excerpts)))
+    else:
+        click.echo("\n\n".join(each.text for each in excerpts))
 
 
-def _shown(found: Excerpt, *, manifest: bool, as_json: bool) -> str | bytes:
-    if as_json:
-        return as_one_object(found)
-    return "\n".join(_account(found)) if manifest else found.text
+def _notes(transcript: Transcript, found: Windows, most: int | None) -> Iterator[str]:
+    """What whoever reads the excerpt has to know and cannot see in it."""
+    if not transcript.entries:
+        passed_over = ", ".join(f"{number} {reason}" for reason, number in transcript.skipped.items())
+        yield f"nobody says anything in it; passed over: {passed_over or 'nothing'}"
+    if most and found.wanted > len(found.windows):
+        yield f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept"
 
 
-def as_one_object(found: Excerpt) -> bytes:
+def _as_value(found: Excerpt) -> dict[str, object]:
     """*found* as JSON: its text, length, digest and manifest."""
-    return orjson.dumps(
-        {"text": found.text, "chars": found.chars, "digest": found.digest, "manifest": _plain(found.manifest)},
-        option=orjson.OPT_INDENT_2,
-    )
+    return {"text": found.text, "chars": found.chars, "digest": found.digest, "manifest": _plain(found.manifest)}
 
 
 def _plain(manifest: Manifest) -> dict[str, object]:
@@ -59,12 +69,18 @@ def _plain(manifest: Manifest) -> dict[str, object]:
     return {"strategy": manifest.strategy, "budget": manifest.budget, "unit": manifest.unit, **records}
 
 
+def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
+    for number, found in enumerate(excerpts, start=1):
+        part = f"part {number} of {len(excerpts)}: " if len(excerpts) > 1 else ""
+        yield from (f"{part}{line}" if not at else line for at, line in enumerate(_account(found)))
+
+
 def _account(found: Excerpt) -> Iterator[str]:
-    kept, cut, dropped = found.manifest.kept, found.manifest.cut, found.manifest.dropped
     manifest = found.manifest
-    budget = f"a budget of {manifest.budget} {manifest.unit}"
-    yield f"{found.chars} characters for {budget}, by the strategy {manifest.strategy}"
-    for heading, records in (("kept", kept), ("cut", cut), ("dropped", dropped)):
+    length = f"{found.chars} characters" if manifest.unit == "chars" else f"about {estimate(found.text)} tokens"
+    yield f"{length} for a budget of {manifest.budget} {manifest.unit}, by the strategy {manifest.strategy}"
+    yield f"  {'what':<11} {'shown':>7} {'of':>10}  {'score':>7}  {'why':<34} entries"
+    for heading, records in (("kept", manifest.kept), ("cut", manifest.cut), ("dropped", manifest.dropped)):
         yield f"{heading}: {len(records)}"
         yield from (_line(record) for record in records)
 
@@ -72,7 +88,7 @@ def _account(found: Excerpt) -> Iterator[str]:
 def _line(record: Record) -> str:
     score = f"{record.score:g}" if record.score else "-"
     shown = f"{record.shown:>7} of {record.chars:>7}"
-    return f"  {record.role:<10} {shown}  {score:>7}  {record.reason:<34} {_ids(record.entries)}"
+    return f"  {record.role:<11} {shown}  {score:>7}  {record.reason:<34} {_ids(record.entries)}"
 
 
 def _ids(entries: Sequence[str]) -> str:

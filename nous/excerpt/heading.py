@@ -34,13 +34,14 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
     removed: dict[str, int] = {}
     spared: dict[str, None] = {}
     for at, action in enumerate(actions):
+        if not action.paths and "rm " not in action.command:
+            continue
         paths = map(naming.relative, written_files(action))
         if action.call.id in fates:
             spared.update(dict.fromkeys(paths))
             continue
         written.update(dict.fromkeys(paths, at))
-        if action.command:
-            removed.update((naming.relative(name).rstrip("/"), at) for name in removed_by(action.command))
+        removed.update((naming.relative(name).rstrip("/"), at) for name in removed_by(action.command))
     gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _with_parents(path))}
     return Files(
         edited=tuple(path for path in written if path not in gone),

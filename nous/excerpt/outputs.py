@@ -37,6 +37,13 @@ _DEEPEST = 12
 _NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
 
 
+_ENVELOPE = re.compile(
+    r"(?:Chunk ID|Wall time|Original token count|Process Group PGID): [^\n]*$|(?:Output|Stdout|Stderr):$"
+    r"|(?:Process exited with code|Exit Code:) 0$|[A-Z][A-Za-z ]{2,20}: \(none\)$"
+)
+"""What shells of agents write around what a command prints."""
+
+
 def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
     """*items* and what the tools of *transcript* answered, in order; *room* is what *items* leave of the budget."""
     return Items(sorted((*items, *outputs_of(transcript, room)), key=lambda item: item.at))
@@ -65,7 +72,8 @@ def _item(at: int, entry: Entry, most: int) -> Item:
         lines.append(line)
         parts.append((length, length + len(line)))
         length += len(line) + 1
-    text, size = "\n".join(lines), max(length, len(entry.text.strip()))
+    text = "\n".join(lines)
+    size = max(len(text), len(entry.text.strip()))
     tool = entry.tool if entry.tool and len(entry.tool) <= _LONGEST_TOOL and entry.tool.isprintable() else ""
     return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool)
 
@@ -110,7 +118,7 @@ def _lines(text: str) -> Iterator[str]:
     text = _NUMBERING.sub("", text)
     may_hold_secrets = looks_secret(text)  # which no line does if the whole does not
     for whole in text.splitlines():
-        if not (may_hold_secrets and looks_secret(whole)):
+        if not _ENVELOPE.match(whole) and not (may_hold_secrets and looks_secret(whole)):
             yield from filter(None, _shortened(whole.strip()))
 
 

@@ -12,7 +12,7 @@ data it says so. The data's own script can score `kept`, `kept_fast` and `kept_s
 import os
 import platform
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import chain, groupby
@@ -24,6 +24,7 @@ from excerpt.plot import plotted
 from excerpt.retention import Retention, retention, retention_table
 
 from nous.excerpt import BUDGET
+from nous.excerpt.strategies import names
 
 __all__ = ["kept", "kept_fast", "kept_spec", "transcript_of"]
 
@@ -38,7 +39,8 @@ def main(chosen: Namespace) -> None:
     score = score_function(chosen.data)
     sets = {name: found for name, found in data_sets(chosen.data).items() if not chosen.sets or name in chosen.sets}
     if score is None or not sets:
-        print(f"what excerpts keep is not measured: no data in {chosen.data}")
+        of_that_name = f" called {', '.join(chosen.sets)}" if chosen.sets else ""
+        print(f"what excerpts keep is not measured: no data{of_that_name} in {chosen.data}")
         return
     figures = list(_figures(sets, score, chosen))
     told = _printed(_retention_part(figures))
@@ -93,7 +95,7 @@ def _refreshed(readme: str, told: str) -> str:
 
 def _options() -> ArgumentParser:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--strategies", type=_words, default="default,fast,spec,head,middle")
+    parser.add_argument("--strategies", type=_strategies, default="default,fast,spec,head,middle")
     parser.add_argument("--budgets", type=_numbers, default="2000,4000,8000,16000", help="in characters")
     parser.add_argument("--sets", type=_words, default="", help="some of the data sets, by name")
     parser.add_argument("--data", type=Path, default=DATA, help="another folder of NAME.jsonl.gz in the same form")
@@ -102,6 +104,12 @@ def _options() -> ArgumentParser:
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw it")
     parser.add_argument("--refresh", action="store_true", help=f"write {README.name} and {PLOT.name} anew")
     return parser
+
+
+def _strategies(text: str) -> list[str]:
+    if unknown := set(_words(text)) - set(names()):
+        raise ArgumentTypeError(f"no strategy is called {', '.join(sorted(unknown))}: there are {', '.join(names())}")
+    return _words(text)
 
 
 def _words(text: str) -> list[str]:

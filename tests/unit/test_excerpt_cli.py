@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from nous.cli import main
 from nous.cli.excerpt import excerpt
-from nous.excerpt import fit
+from nous.excerpt import fit, windows
 from nous.tokens import estimate
 from nous.transcript import read_transcript
 
@@ -30,16 +30,6 @@ def path(tmp_path: Path) -> str:
 
 def run(*arguments: str, stdin: str | None = None) -> Result:
     return CliRunner().invoke(excerpt, list(arguments), input=stdin)
-
-
-def objects(printed: str) -> list[dict[str, Any]]:
-    """The JSON values of *printed*, one after the other."""
-    decoder, found, rest = json.JSONDecoder(), list[dict[str, Any]](), printed.strip()
-    while rest:
-        value, end = decoder.raw_decode(rest)
-        found.append(value)
-        rest = rest[end:].lstrip()
-    return found
 
 
 def test_the_text_alone_is_printed_within_the_budget(path: str) -> None:
@@ -77,7 +67,7 @@ def test_a_long_session_is_seen_in_one_window_unless_more_are_asked_for(path: st
 
 
 def test_windows_are_printed_one_after_the_other(path: str) -> None:
-    output = run(path, "--budget", "500", "--windows", "3").output
+    output = run(path, "--budget", "500", "--windows", "3").stdout
 
     assert [f"[Part {number} of 3]" in output for number in (1, 2, 3, 4)] == [True, True, True, False]
     assert len(output) <= 3 * (500 + 2)
@@ -100,8 +90,8 @@ def test_json_has_text_length_digest_and_manifest(path: str) -> None:
     assert all(record["reason"] for name in ("kept", "cut", "dropped") for record in printed["manifest"][name])
 
 
-def test_json_of_several_windows_is_an_object_for_each(path: str) -> None:
-    printed = objects(run(path, "--budget", "500", "--windows", "3", "--json").output)
+def test_json_of_windows_is_a_list_of_them(path: str) -> None:
+    printed = json.loads(run(path, "--budget", "500", "--windows", "3", "--json").stdout)
 
     assert [each["text"][:13] for each in printed] == ["[Part 1 of 3]", "[Part 2 of 3]", "[Part 3 of 3]"]
     assert all(each["chars"] == len(each["text"]) <= 500 for each in printed)
@@ -124,7 +114,9 @@ def test_half_of_a_pair_of_surrogates_is_no_reason_to_print_nothing() -> None:
 def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(path: str) -> None:
     lines = run(path, "--budget", "200", "--unit", "tokens", "--manifest").output.splitlines()
 
-    assert lines[0].endswith(" characters for a budget of 200 tokens, by the strategy default")
+    assert lines[0].startswith("about ")
+    assert lines[0].endswith(" tokens for a budget of 200 tokens, by the strategy default")
+    assert lines.pop(1).split() == ["what", "shown", "of", "score", "why", "entries"]
     headings = [line for line in lines[1:] if not line.startswith("  ")]
     assert [heading.partition(":")[0] for heading in headings] == ["kept", "cut", "dropped"]
     assert sum(int(heading.partition(": ")[2]) for heading in headings) == 2 * TURNS
@@ -134,12 +126,28 @@ def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(pat
 def test_the_manifest_of_a_window_tells_no_budget_that_it_exceeds(path: str) -> None:
     firsts = [
         line.split()
-        for line in run(path, "--budget", "500", "--windows", "3", "--manifest").output.splitlines()
+        for line in run(path, "--budget", "500", "--windows", "3", "--manifest").stdout.splitlines()
         if " characters for a budget of " in line
     ]
 
-    assert [int(first[6]) for first in firsts] == [500, 500, 500]
-    assert all(int(first[0]) <= int(first[6]) for first in firsts)
+    assert [first[:4] for first in firsts] == [["part", number, "of", "3:"] for number in ("1", "2", "3")]
+    assert [int(first[10]) for first in firsts] == [500, 500, 500]
+    assert all(int(first[4]) <= 500 for first in firsts)
+
+
+def test_fewer_windows_than_the_session_fills_are_said_to_keep_less(path: str) -> None:
+    wanted = windows(read_transcript(path), 500).wanted
+
+    result = run(path, "--budget", "500", "--windows", "2")
+
+    assert result.stderr == f"nous: it would fill {wanted} windows; in 2, less of it is kept\n"
+
+
+def test_where_nobody_says_anything_that_is_said() -> None:
+    result = run("-", "--format", "codex", stdin=f"{json.dumps({'type': 'session_meta', 'payload': {'id': 's1'}})}\n")
+
+    assert (result.exit_code, result.stdout) == (0, "\n")
+    assert result.stderr.startswith("nous: nobody says anything in it; passed over: ")
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts,
         "counting_of_ours:NOTHING",
         "builtins:str",
         "counting_of_ours:__name__",
+        "os:getcwd",
     ],
 )
 def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(
