@@ -10,8 +10,8 @@ from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tools.touched import files_of_patch, paths_touched
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PATCHES = " File: "
-"""What every patch of `apply_patch` has in it."""
+_PATCH = "*** Begin Patch"
+"""What every patch of `apply_patch` begins with."""
 
 _OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
 """What a tool that edits text is told to do, under the name under which others are given a command line."""
@@ -28,15 +28,24 @@ _TEST = re.compile(
     r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
     r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
 )
-_RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S+[ \t]+)*git\b"
+_RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|]+[ \t]+)*git\b"
 """Where a command begins, so that what is only quoted or searched for does not count."""
 
-_COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +\S+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
+_COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
 _MESSAGE = re.compile(
     r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
     r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
 )
+_ONLY_TELLS = re.compile(r"[^;&|#\n]*[ \t]--(?:dry-run|help)\b")
+_QUOTED = re.compile(
+    r"'[^']*'|\"(?:\\.|[^\"\\])*\"|(?<![^\s;&|(])#[^\n]*"
+    r"|<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[^\n]*\n(?s:.*?)\n[ \t]*(?P=end)\b"
+)
+_SCRIPT = re.compile(r"\s-\w*c\s*$")
+_LONGEST_SHELL = 20_000
+"""Characters of a command in which quotes are told apart."""
+
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
 _REMOVES = re.compile(r"(?:^|[;&|(\n])[ \t]*(?:git )?rm\b(?P<named>[^;&|()<>\n]*)")
@@ -65,7 +74,7 @@ def action_of(call: Entry) -> Action:
     if command in _OF_EDITORS:
         return Action(call, command, "", paths or paths_touched(name, given))
     if not paths:
-        paths = paths_touched(name, given) if not command else files_of_patch(command) if _PATCHES in command else ()
+        paths = paths_touched(name, given) if not command else files_of_patch(command) if _PATCH in command else ()
     return Action(call, name, command, paths)
 
 
@@ -101,10 +110,9 @@ def hands_over(action: Action) -> bool:
 
 def written_files(action: Action) -> Sequence[str]:
     """The paths that it writes to; of a command, those in its patch."""
-    if not action.paths:
-        return ()
-    does_write = _PATCHES in action.command if action.command else writes(action)
-    return action.paths if does_write else ()
+    if action.command:
+        return files_of_patch(action.command) if _PATCH in action.command else ()
+    return action.paths if action.paths and writes(action) else ()
 
 
 @lru_cache(maxsize=1024)
@@ -120,15 +128,33 @@ def _verbs(tool: str) -> frozenset[str]:
 
 def subject_of_commit(command: str) -> str | None:
     """The first line of the message, if *command* commits."""
-    commit = _COMMIT.search(command) if "commit" in command else None
+    found = _COMMIT.finditer(command) if "commit" in command else ()
+    commit = next((one for one in found if _is_run(command, one.end())), None)
     if commit is None:
         return None
     message = _MESSAGE.match(command, commit.end())
-    if message is None or "--dry-run" in message[0]:
+    if message is None or _only_tells(message, command):
         return None
     if message["subject"].startswith("$("):
         message = _HEREDOC.search(command, commit.end())
     return message["subject"].strip() if message else None
+
+
+def _only_tells(message: re.Match[str], command: str) -> bool:
+    """Whether an option before or behind the *message* keeps *command* from committing."""
+    end = message.end("subject")
+    is_closed = command.startswith(message["quote"], end)
+    return bool(_ONLY_TELLS.match(message[0]) or (is_closed and _ONLY_TELLS.match(command, end + 1)))
+
+
+def _is_run(command: str, at: int) -> bool:
+    """Whether what stands *at* that place is run, and not quoted, a comment or a document; a script is run."""
+    for quoted in _QUOTED.finditer(command[:_LONGEST_SHELL]):
+        if quoted.start() > at:
+            break
+        if at <= quoted.end():
+            return _SCRIPT.search(command[max(0, quoted.start() - 12) : quoted.start()]) is not None
+    return True
 
 
 def removed_by(command: str) -> list[str]:

@@ -16,17 +16,19 @@ TICKS = "```"
 _TICKS = re.compile(r"```+")  # a text that it begins with is what makes searching for it fast
 # One class of characters comes first, which is what makes searching for it fast.
 _GAP = re.compile(r"[.!?\r\n\u3002\uff01\uff1f](?:(?<=[.!?])[\"')\]*]*\s+|(?<=[\r\n])\s*|(?<=[\u3002\uff01\uff1f]))")
+_LOOKED_BACK = 64
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Ms|Dr|St|No)|\b[A-Z])\.$")
 _ONLY_NUMBERING = re.compile(r"\s*(?:\d+|[a-zA-Z])[.)]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A code block: up to the end of its closing ticks, or of the text if it is never closed."""
+    """A code block: up to the end of its *closing* ticks, or of the text if it is never closed."""
 
     start: int
     end: int
     ticks: str
+    closing: int
     is_closed: bool
 
 
@@ -40,10 +42,10 @@ def fences(text: str) -> tuple[Fence, ...]:
         if opening is None:
             opening = ticks
         elif len(ticks[0]) >= len(opening[0]):
-            found.append(Fence(opening.start(), ticks.end(), opening[0], is_closed=True))
+            found.append(Fence(opening.start(), ticks.end(), opening[0], ticks.start(), is_closed=True))
             opening = None
     if opening is not None:
-        found.append(Fence(opening.start(), len(text), opening[0], is_closed=False))
+        found.append(Fence(opening.start(), len(text), opening[0], len(text), is_closed=False))
     return tuple(found)
 
 
@@ -84,7 +86,7 @@ def _sentences_of_prose(text: str, start: int, end: int) -> Iterator[Span]:
     for gap in _GAP.finditer(text, start, end):
         ends_line = text[gap.start()] in "\r\n"
         stop = gap.start() if ends_line else gap.start() + 1
-        if not ends_line and (text.startswith("|", begun) or _goes_on(text[begun:stop])):
+        if not ends_line and (text.startswith("|", begun) or _goes_on(text[max(begun, stop - _LOOKED_BACK) : stop])):
             continue
         yield from _stripped(text, begun, stop)
         begun = gap.end()

@@ -6,7 +6,7 @@ grows, so the best piece is found by weighing the top of a heap again.
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from nous.excerpt.choice import Choice
 from nous.excerpt.concepts import WORTH, worths
@@ -35,7 +35,10 @@ _NARRATED = 0.6
 _LEADING = 0.3
 """What is left of its worth if a sentence only leads to the next one, which may not be shown."""
 
-_AS_BEGINNING, _AS_END = 2.0, 1.5
+_AS_BEGINNING, _AS_END, _AS_QUESTION = 2.0, 1.5, 4.0
+_SHORT_ANSWER = 30
+"""An answer of so few characters, as "Yes, do that", says nothing without its question."""
+
 _ROLE_WORTH = {Role.ERROR: 1.2, Role.TOOLS: 0.4, Role.OUTPUT: 0.3, Role.SUMMARY: 1.5}
 
 
@@ -73,8 +76,7 @@ class _Filling:
         waiting = [piece for of_item in pieces for piece in self._not_shown(of_item)]
         for piece in waiting:
             piece.factor = _ROLE_WORTH.get(items[piece.index].role, 1.0)
-        for index in _closing_replies(items):
-            _emphasise(pieces[index])
+        _emphasise(items, pieces)
         self._waiting = [(-self._gain(piece), piece.index, piece.span, piece) for piece in waiting]
         heapq.heapify(self._waiting)
 
@@ -179,22 +181,17 @@ class _Filling:
         self._covered |= piece.news
 
 
-def _closing_replies(items: Items) -> Iterator[int]:
-    """The last thing that the assistant says before the user speaks again."""
+def _emphasise(items: Items, pieces: Sequence[Sequence[Piece]]) -> None:
+    """The agent's last words before the user's begin with a verdict and end with what they ask, both in few words."""
     last: int | None = None
     for index, item in enumerate(items):
         if item.role is Role.ASSISTANT:
             last = index
         elif item.role is Role.USER and last is not None:
-            yield last
+            if said := pieces[last]:
+                said[-1].factor *= _AS_QUESTION if len(item.text) <= _SHORT_ANSWER else _AS_END
+                said[0].factor *= _AS_BEGINNING
             last = None
-
-
-def _emphasise(pieces: Sequence[Piece]) -> None:
-    """An answer begins with its verdict and ends with what it asks, both in few words."""
-    if pieces:
-        pieces[-1].factor *= _AS_END
-        pieces[0].factor *= _AS_BEGINNING
 
 
 def _overlaps(piece: Piece, spans: Sequence[tuple[int, int]]) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from nous.secrets import looks_secret
 from nous.transcript.model import Entry, Trust
 
 LONGEST = 320
@@ -58,9 +59,14 @@ def looks_failed(result: Entry) -> bool:
 
 
 def failure(text: str) -> str:
-    """The lines of *text* that tell what went wrong, at most `LONGEST` characters; empty if only a status is told."""
+    """The lines of *text* that tell what went wrong, at most `LONGEST` characters; empty if only a status is told.
+
+    No line that looks as if it held a secret is among them.
+    """
     plain = _plain(text)
     said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
+    if looks_secret(plain):
+        said = [line for line in said if not looks_secret(line)]
     lower = plain.lower()
     hints = [hint for hint in _HINTS if hint in lower]
     telling = [line for line in said if _is_telling(line, hints)]

@@ -12,12 +12,14 @@ from nous.excerpt.fates import fates_of
 from nous.excerpt.gathering import items_of
 from nous.excerpt.heading import Files, files_line, files_written, room_for_files
 from nous.excerpt.items import Item, Items
+from nous.excerpt.labels import no_label
 from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, length_of, whole
 from nous.excerpt.manifest import Manifest, manifest_of
 from nous.excerpt.naming import naming
 from nous.excerpt.outputs import OUTPUTS_AT_MOST, with_outputs
 from nous.excerpt.record import Record
 from nous.excerpt.strategies import named
+from nous.prose import TICKS
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
 
@@ -33,7 +35,8 @@ QUICKLY_COUNTED = 100_000
 """Characters of which it is always tried, whatever may count as one token."""
 
 _ROUNDS = 10
-_CLOSE_ENOUGH = 0.97
+_CLOSE_ENOUGH = 97
+"""Percent of a budget of tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +142,9 @@ def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _
     text = laid_out(items, choice.spans, heading=heading)
     if choice.spans and len(text) <= budget:
         return _Fitted(items=items, choice=choice, text=text)
-    span = (0, min(budget, len(items[0].text)))
-    bare = Choice.of({0: (span,)} if budget else {}, reason="the budget is too small for more")
-    return _Fitted(items=items, choice=bare, text=items[0].text[slice(*span)])
+    text = no_label(items[0].text[:budget].replace(TICKS, "'" * len(TICKS)))  # no room to close a block
+    bare = Choice.of({0: ((0, len(text)),)} if text else {}, reason="the budget is too small for more")
+    return _Fitted(items=items, choice=bare, text=text)
 
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
@@ -158,7 +161,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
         tokens = count(fitted.text)
         if tokens <= budget:
             best, fits = fitted, characters
-            if tokens >= _CLOSE_ENOUGH * budget:
+            if tokens * 100 >= _CLOSE_ENOUGH * budget:
                 break
         else:
             exceeds = characters

@@ -10,6 +10,7 @@ from nous.excerpt.layout import BETWEEN, label_length
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.naming import Naming
 from nous.excerpt.spans import full_length
+from nous.prose import TICKS
 
 FILES_SHARE = 0.10
 """How much of the budget the line of edited files may take."""
@@ -44,10 +45,15 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
         removed.update((naming.relative(name).rstrip("/"), at) for name in removed_by(action.command))
     gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _with_parents(path))}
     return Files(
-        edited=tuple(path for path in written if path not in gone),
-        spared=tuple(path for path in spared if path not in written),
-        removed=tuple(path for path in written if path in gone),
+        edited=tuple(_in_one_line(path) for path in written if path not in gone),
+        spared=tuple(_in_one_line(path) for path in spared if path not in written),
+        removed=tuple(_in_one_line(path) for path in written if path in gone),
     )
+
+
+def _in_one_line(path: str) -> str:
+    """*path*, whatever a program may have put into it, as a name that begins neither a line nor a block of code."""
+    return path if path.isprintable() and TICKS not in path else " ".join(path.replace("`", "'").split())
 
 
 def _with_parents(path: str) -> Iterator[str]:

@@ -13,8 +13,14 @@ _LOOKED_AT = 2000
 _MOST_LOOKED_AT = 500
 """Entries in which a path of the project is looked for."""
 
-_IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~")
-_BEFORE_A_PATH = _IN_A_PATH | {":"}
+_MOST_MENTIONS = 50
+"""Places of one text in which a path of the project is looked for."""
+
+_DEEPEST = 32
+"""Directories above each other, of which more are left out or looked for."""
+
+_IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~%*?$\\")
+_OPENS_A_PATH = frozenset(" \t\n\r'\"`([{<>=,;|&!")
 _SHALLOWEST = 2
 MOST = 0.75
 """How many of the paths have to be in a directory that is left out. The others are told in full."""
@@ -45,7 +51,7 @@ class Naming:
         return _replaced(text, directory, "", is_whole=False) if directory and directory in text else text
 
     def relative(self, path: str) -> str:
-        return path.removeprefix(self._directory)
+        return path.removeprefix(self._directory) or path
 
     def _name(self, path: str) -> str:
         last = _last_part(path)
@@ -81,7 +87,7 @@ def _common_to_most(paths: Sequence[str]) -> str:
     directory, depth = "/", 1
     enough = MOST * len(paths)
     folders = [(path.split("/")[:-1], times) for path, times in Counter(map(_folder, paths)).items()]
-    while folders := [folder for folder in folders if len(folder[0]) > depth]:
+    while depth < _DEEPEST and (folders := [folder for folder in folders if len(folder[0]) > depth]):
         inside: Counter[str] = Counter()
         for parts, times in folders:
             inside[parts[depth]] += times
@@ -98,31 +104,29 @@ def _folder(path: str) -> str:
 
 
 def _from_where_named(transcript: Transcript, common: str) -> str:
-    last = f"{_last_part(common.rstrip('/'))}/"
+    parts = common.strip("/").split("/")[-_DEEPEST:]
+    ends = [f"{'/'.join(parts[start:])}/" for start in range(len(parts) - 1, -1, -1)]
     for entry in islice(transcript, _MOST_LOOKED_AT):
-        if entry.kind in _TELLING and (relative := _relative_path(entry.text, last, common)):
+        if entry.kind in _TELLING and (relative := _relative_path(entry.text, ends, common)):
             return common.removesuffix(relative)
     return common
 
 
-def _relative_path(text: str, last: str, common: str) -> str:
-    """A path in *text* that is the end of *common*, from *last* or before, and no more; empty if there is none."""
-    at = text.find(last, 0, _LOOKED_AT)
-    while at >= 0:
-        end, relative = at + len(last), last
+def _relative_path(text: str, ends: Sequence[str], common: str) -> str:
+    """The one of *ends*, those of *common* with the shortest first, that *text* names on its own; empty if none."""
+    at = text.find(ends[0], 0, _LOOKED_AT)
+    for _ in range(_MOST_MENTIONS):
+        if at < 0:
+            break
+        end = at + len(ends[0])
         if not text.endswith(common, 0, end):
-            while relative and text.endswith(relative, 0, end):
+            for relative in ends:
+                if not text.endswith(relative, 0, end):
+                    break
                 if _begins_path(text, end - len(relative)):
                     return relative
-                relative = _one_longer(relative, common)
-        at = text.find(last, at + 1, _LOOKED_AT)
+        at = text.find(ends[0], end, _LOOKED_AT)
     return ""
-
-
-def _one_longer(relative: str, common: str) -> str:
-    """*relative*, the end of *common*, with the directory before it; empty if there is none."""
-    before = common.rfind("/", 0, len(common) - len(relative) - 1)
-    return common[before + 1 :] if before >= 0 else ""
 
 
 def _begins_path(text: str, at: int) -> bool:
@@ -138,9 +142,10 @@ def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
     position, at = 0, text.find(path)
     while at >= 0:
         end = at + len(path)
-        begins = at == 0 or text[at - 1] not in _BEFORE_A_PATH
-        goes_on = end < len(text) and text[end] in _IN_A_PATH
-        if begins and goes_on is not is_whole:
+        begins = at == 0 or text[at - 1] in _OPENS_A_PATH
+        after = text[end : end + 1]
+        goes_on = after in _IN_A_PATH or not after.isascii()
+        if begins and goes_on is not is_whole and not (goes_on and after == "/"):
             parts += (text[position:at], name)
             position = end
         at = text.find(path, end)

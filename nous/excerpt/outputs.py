@@ -29,9 +29,10 @@ _HEAD = 2 / 3
 """Most tools say what they have to say first, tests say it last."""
 
 LONGEST_LINE = 160
-_LONGEST_TOOL = 40
+_ODD_TOOL = re.compile(r"[^\w .:/-]|.{41}")
 _OPENS_JSON = frozenset("{[")
 _LONGEST_JSON = 20_000
+_LONGEST_SECRET = 80
 _MOST_VALUES = 100
 _DEEPEST = 12
 _NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
@@ -74,7 +75,7 @@ def _item(at: int, entry: Entry, most: int) -> Item:
         length += len(line) + 1
     text = "\n".join(lines)
     size = max(len(text), len(entry.text.strip()))
-    tool = entry.tool if entry.tool and len(entry.tool) <= _LONGEST_TOOL and entry.tool.isprintable() else ""
+    tool = entry.tool if entry.tool and _ODD_TOOL.search(entry.tool) is None else ""
     return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool)
 
 
@@ -83,12 +84,14 @@ def _readable(text: str, most: int) -> str:
 
     Of an object or array, that is of what it says, as `name: value, name: value`.
     """
-    if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON:
+    if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
         with suppress(orjson.JSONDecodeError):  # a text that only looks like it
             text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
     if len(text) <= most:
         return text
     head = int(most * _HEAD)
+    if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half of one looks like none
+        head = max(0, head - _LONGEST_SECRET)
     return f"{text[: _back_to_a_blank(text, head)]}\n{text[_on_to_a_line(text, len(text) - most + head) :]}"
 
 

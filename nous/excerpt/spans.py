@@ -4,9 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 from math import ceil
 
+from nous.excerpt.labels import no_label
 from nous.prose import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
+_BLANKS = "\n "
+"""What stands for many blanks: no line may begin with a bracket that did not, since that is how a label begins."""
+
 _WORTH_COUNTING = 400
 _LONGEST_WORD = 24
 _HEADING = re.compile(r"^#{1,6} \S[^\n]*", re.MULTILINE)
@@ -125,7 +129,7 @@ def _between(omitted: str, blocks: Sequence[Fence]) -> str:
     """
     if len(omitted) <= len(SHORT_MARK) and not (blocks and omitted.strip()):
         return omitted
-    return mark(len(omitted)) if omitted.strip() else "\n"
+    return mark(len(omitted)) if omitted.strip() else _BLANKS
 
 
 def _append(parts: list[str], between: str, *, after_code: bool = False, before_code: bool = False) -> None:
@@ -154,15 +158,18 @@ def _closed(text: str, span: Span, blocks: tuple[Fence, ...]) -> str:
     opened, left_open = fence_at(start, blocks), fence_at(end, blocks)
     before = f"{opened.ticks}\n" if opened else ""
     after = f"\n{left_open.ticks}" if left_open else ""
-    return f"{before}{text[start:end]}{after}"
+    part = no_label(text[start:end]) if opened else text[start:end]
+    return f"{before}{part}{after}"
 
 
 def _outside_of_ticks(span: Span, blocks: tuple[Fence, ...]) -> Span:
-    """*span* without the rest of the ticks that close a block before it, and the first of those that open one."""
+    """*span* without a part of the ticks that close a block or open one."""
     start, end = span
     opened, left_open = fence_at(start, blocks), fence_at(end, blocks)
-    if opened and opened.is_closed and start > opened.end - len(opened.ticks):
+    if opened and opened.is_closed and start > opened.closing:
         start = opened.end
     if left_open and end < left_open.start + len(left_open.ticks):
         end = left_open.start
+    elif left_open and left_open.is_closed and end > left_open.closing:
+        end = left_open.closing
     return start, max(start, end)

@@ -78,12 +78,13 @@ def _parts(items: Items) -> Iterator[_Part]:
 def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
     """Add to *shown* what fits into *room*; the parts that did not fit."""
     ledger = Ledger.exactly(items, shown)
+    closing = {index: longest_closing(items[index].text) for index in {part.index for part in waiting}}
     misfits: list[_Part] = []
     for part in waiting:
         spans = shown.get(part.index, ())
         if any(part.span[0] < end and part.span[1] > start for start, end in spans):
             continue
-        length = _length(items[part.index].text, part.span, to_nothing=not spans)
+        length = _length(items[part.index].text, part.span, closing=closing[part.index], to_nothing=not spans)
         if ledger.spent + ledger.cost(part.index, length) <= room:
             ledger.take(part.index, length)
             shown[part.index] = merged((*spans, part.span))
@@ -92,8 +93,8 @@ def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_P
     return misfits
 
 
-def _length(text: str, span: Span, *, to_nothing: bool) -> int:
+def _length(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
     """At most how many characters *span* of *text* takes."""
     if span == (0, len(text)):
         return full_length(text)
-    return most_added(text, span, closing=longest_closing(text), to_nothing=to_nothing)
+    return most_added(text, span, closing=closing, to_nothing=to_nothing)

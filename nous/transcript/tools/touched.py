@@ -10,7 +10,7 @@ _ANY_FILE = Shape(file=PATHS)
 _NO_SHAPE = Shape()
 _LISTS = ("paths", "file_paths", "absolute_paths")
 _SEARCHES = re.compile(r"grep|glob|find|search|list|^ls$|tree", re.IGNORECASE)
-_IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*?)\s*$", re.MULTILINE)
+_IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*)$", re.MULTILINE)
 
 
 def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
@@ -36,4 +36,4 @@ def files_of_patch(patch: object) -> tuple[str, ...]:
     """The files that a patch in the form of `apply_patch` names, each once."""
     if not isinstance(patch, str):
         return ()
-    return tuple(dict.fromkeys(_IN_PATCH.findall(patch)))
+    return tuple(dict.fromkeys(path.rstrip() for path in _IN_PATCH.findall(patch)))
