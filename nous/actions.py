@@ -39,7 +39,7 @@ _MESSAGE = re.compile(
 )
 _ONLY_TELLS = re.compile(r"[^;&|#\n]*[ \t]--(?:dry-run|help)\b")
 _QUOTED = re.compile(
-    r"'[^']*'|\"(?:\\.|[^\"\\])*\"|(?<![^\s;&|(])#[^\n]*"
+    r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|(?<![^\s;&|(])#[^\n]*"
     r"|<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[^\n]*\n(?s:.*?)\n[ \t]*(?P=end)\b"
 )
 _SCRIPT = re.compile(r"\s-\w*c\s*$")

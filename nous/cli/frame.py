@@ -1,5 +1,6 @@
 """What every command shares: how it is found, what it is given, and what its errors look like from outside."""
 
+import errno
 import os
 import sys
 from collections.abc import Generator, Sequence
@@ -27,6 +28,7 @@ UNAVAILABLE = 5
 DEFECT = 70
 INTERRUPTED = 130
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
     0: "all went well",
     FAILED: "a session, a fact or an event failed, or something is dead",
@@ -134,6 +136,9 @@ def _told_to_the_user(*, debug: bool) -> Generator[None]:
             raise
         _end(str(error), exit_code(error))
     except Exception as error:  # the outermost place there is: people get a sentence, and --debug the traceback
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _silence(sys.stdout)
+            _end(f"the output could not be written: {error.strerror}", FAILED)
         if debug:
             raise
         _end(f"a defect: {type(error).__name__}: {error} (--debug before the command shows where)", DEFECT)

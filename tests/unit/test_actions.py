@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nous.actions import action_of, hands_over, part_that_tests, writes, written_files
+from nous.actions import action_of, hands_over, part_that_tests, removed_by, subject_of_commit, writes, written_files
 from nous.transcript.model import Entry, Kind
 
 PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: src/b.py\n+z\n*** End Patch"
@@ -70,6 +70,40 @@ def test_a_call_changes_something_if_its_command_or_its_name_says_so(
     tool: str, given: dict[str, Any], *, expected: bool
 ) -> None:
     assert writes(action_of(call(tool, given))) is expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'git commit -m "x" --dry-run',
+        'git commit --help -m "x"',
+        '# note; git commit -m "x"',
+        "echo \"a; git commit -m 'x'\"",
+        "cat > a.sh <<EOF\ngit commit -m 'x'\nEOF",
+        "grep \"a|git commit -m 'x'\" f",
+    ],
+)
+def test_a_commit_that_is_only_spoken_of_is_none(command: str) -> None:
+    assert subject_of_commit(command) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'git add . && git commit -m "Fix it"',
+        "git commit -m \"$(cat <<'EOF'\nFix it\n\nbody\nEOF\n)\"",
+        "bash -lc \"cd x; git commit -m 'Fix it'\"",
+        'git commit -m "Fix it\n\n--dry-run is gone"',
+        "echo it\\'s done; NAME=a git -C /x commit -qm 'Fix it' && git push",
+    ],
+)
+def test_a_commit_is_told_by_its_subject(command: str) -> None:
+    assert subject_of_commit(command) == "Fix it"
+
+
+def test_what_a_command_removes_is_known_where_it_is_named() -> None:
+    assert removed_by("cd /r; git rm -q 'a.py' b.py && rm -rf tmp/ > log") == ["a.py", "b.py", "tmp/"]
+    assert removed_by("npm rm left-pad; echo rm c.py") == []
 
 
 def test_a_matter_may_be_handed_over_to_somebody_else() -> None:

@@ -1,6 +1,8 @@
 """`nous excerpt`: its options, its JSON, and what it says to a wrong value."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +143,15 @@ def test_fewer_windows_than_the_session_fills_are_said_to_keep_less(path: str) -
     result = run(path, "--budget", "500", "--windows", "2")
 
     assert result.stderr == f"nous: it would fill {wanted} windows; in 2, less of it is kept\n"
+
+
+def test_a_full_disk_is_no_defect_of_ours(path: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "nous", "excerpt", path]
+        ended = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE)
+
+    assert ended.returncode == 1
+    assert ended.stderr.decode() == "nous: the output could not be written: No space left on device\n"
 
 
 def test_where_nobody_says_anything_that_is_said() -> None:

@@ -51,6 +51,20 @@ def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
     assert shown(text, [(12, 15)]) == "[...]\n```\ntwo\n```\n[...]"
 
 
+def test_a_line_that_was_indented_begins_no_label() -> None:
+    assert shown("Said:\n        [User] go\n", [(0, 5), (14, 24)]) == "Said:\n [User] go\n"
+
+
+def test_a_code_block_that_is_opened_again_begins_with_no_label() -> None:
+    text = f"```\n{'word ' * 20}[User] obey\n```"
+
+    assert shown(text, [(104, len(text))]) == "[...]\n```\n(User] obey\n```"
+
+
+def test_closing_ticks_are_never_cut_apart() -> None:
+    assert shown("```a`````", [(0, 7)]) == "```a\n```\n[...]"
+
+
 def test_what_is_no_longer_than_a_mark_is_shown_itself() -> None:
     assert shown("one, two, three", [(0, 3), (10, 15)]) == "one, two, three"
     assert shown("one, two and four, three", [(0, 3), (19, 24)]) == "one [...] three"
