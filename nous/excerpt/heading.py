@@ -1,6 +1,6 @@
 """The line that an excerpt begins with: which files the session wrote to."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ FILES_SHARE = 0.10
 """How much of the budget the line of edited files may take."""
 
 _EDITED, _SPARED, _REMOVED = "Files edited: ", "Edits refused or failed: ", "Removed again: "
+_DEEPEST = 32
 _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
@@ -43,7 +44,11 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
             continue
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name).rstrip("/"), at) for name in removed_by(action.command))
-    gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _with_parents(path))}
+    gone = (
+        {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
+        if removed
+        else set[str]()
+    )
     return Files(
         edited=tuple(_in_one_line(path) for path in written if path not in gone),
         spared=tuple(_in_one_line(path) for path in spared if path not in written),
@@ -56,11 +61,13 @@ def _in_one_line(path: str) -> str:
     return path if path.isprintable() and TICKS not in path else " ".join(path.replace("`", "'").split())
 
 
-def _with_parents(path: str) -> Iterator[str]:
-    """*path* and every directory that it is in."""
-    while path:
-        yield path
+def _above(path: str) -> set[str]:
+    """*path* and the directories that it is in, as far as anybody would look."""
+    names: set[str] = set()
+    while path and len(names) < _DEEPEST:
+        names.add(path)
         path = path.rpartition("/")[0]
+    return names
 
 
 def files_line(files: Files, room: int) -> str:
