@@ -80,3 +80,14 @@ def test_files_of_the_same_name_are_always_told_apart(told: Told) -> None:
 @pytest.mark.parametrize("path", ["", "/", "//", "a", "/a", "C:\\x\\y.py", "../x", "/a/../b", "x" * 5000])
 def test_odd_paths_do_no_harm(told: Told, path: str) -> None:
     assert "[User] x" in fit(told(("user", "x"), read(path), read(path))).text
+
+
+def test_only_a_path_that_stands_on_its_own_is_shortened(told: Told) -> None:
+    kept = ("${X}/home/p/x.py", "$(pwd)/home/p/x.py", "/srv/\u00e9/home/p/x.py", "/home/p//x.py", "/home/p/x.py%20y")
+    copied = (run(f"cp {path} out") for path in kept)
+    seen = (read("/home/p/x.py"), read("/home/p/y.py"))
+
+    text = fit(replace(told(("user", "go"), *seen, *copied), header=Header(cwd="/home/p"))).text
+
+    assert all(f"cp {path} out" in text for path in kept[:4])
+    assert "cp x.py%20y out" in text
