@@ -28,23 +28,18 @@ _TEST = re.compile(
     r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
     r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
 )
-_RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|]+[ \t]+)*git\b"
+_RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
 """Where a command begins, so that what is only quoted or searched for does not count."""
 
-_COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
+_COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|(]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
 _MESSAGE = re.compile(
     r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
     r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
 )
-_ONLY_TELLS = re.compile(r"[^;&|#\n]*[ \t]--(?:dry-run|help)\b")
-_QUOTED = re.compile(
-    r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|(?<![^\s;&|(])#[^\n]*"
-    r"|<<-?[ \t]*['\"]?(?P<end>\w+)['\"]?[^\n]*\n(?s:.*?)\n[ \t]*(?P=end)\b"
-)
-_SCRIPT = re.compile(r"\s-\w*c\s*$")
-_LONGEST_SHELL = 20_000
-"""Characters of a command in which quotes are told apart."""
+_ONLY_TELL = ("--dry-run", "--help")
+_NOT_PLAIN = re.compile(r"[\"'#<>$`\\]|\b(?:cd|ssh|checkout|restore|docker|kubectl)\b|--cached|--dry-run|\s-\w*n")
+"""What may turn the removal of a file into something else: quotes, documents, another directory or machine."""
 
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
@@ -128,38 +123,24 @@ def _verbs(tool: str) -> frozenset[str]:
 
 def subject_of_commit(command: str) -> str | None:
     """The first line of the message, if *command* commits."""
-    found = _COMMIT.finditer(command) if "commit" in command else ()
-    commit = next((one for one in found if _is_run(command, one.end())), None)
-    if commit is None:
+    commit = _COMMIT.search(command) if "commit" in command else None
+    if commit is None or _is_comment(command, commit.start()):
         return None
     message = _MESSAGE.match(command, commit.end())
-    if message is None or _only_tells(message, command):
+    if message is None or any(option in message[0][: message.start("subject") - commit.end()] for option in _ONLY_TELL):
         return None
     if message["subject"].startswith("$("):
         message = _HEREDOC.search(command, commit.end())
     return message["subject"].strip() if message else None
 
 
-def _only_tells(message: re.Match[str], command: str) -> bool:
-    """Whether an option before or behind the *message* keeps *command* from committing."""
-    end = message.end("subject")
-    is_closed = command.startswith(message["quote"], end)
-    return bool(_ONLY_TELLS.match(message[0]) or (is_closed and _ONLY_TELLS.match(command, end + 1)))
-
-
-def _is_run(command: str, at: int) -> bool:
-    """Whether what stands *at* that place is run, and not quoted, a comment or a document; a script is run."""
-    for quoted in _QUOTED.finditer(command[:_LONGEST_SHELL]):
-        if quoted.start() > at:
-            break
-        if at <= quoted.end():
-            return _SCRIPT.search(command[max(0, quoted.start() - 12) : quoted.start()]) is not None
-    return True
+def _is_comment(command: str, at: int) -> bool:
+    return command[command.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
 
 
 def removed_by(command: str) -> list[str]:
-    """The files and directories that *command* removes by name."""
-    found = _REMOVES.finditer(command) if "rm " in command else ()
+    """The files and directories that *command* removes by name, if it is so plain that nothing else can be meant."""
+    found = _REMOVES.finditer(command) if "rm " in command and not _NOT_PLAIN.search(command) else ()
     named = (word.strip("'\"") for removal in found for word in removal["named"].split())
     return [word for word in named if word and not word.startswith("-")]
 

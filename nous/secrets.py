@@ -10,8 +10,8 @@ _KNOWN = re.compile(
 )
 _NAMED = re.compile(
     r"(?<![A-Za-z])(?:password|passwd|passphrase|secret|(?:api|access|private)[ _-]?key|(?:access|auth)[ _-]?token)"
-    r"(?![A-Za-z])['\"]?\s*(?:is|[:=])\s*\S{4,}|\bbearer\s+(?:is\s+|[:=]\s*)?(?=\S*\d)\S{8,}"
-    r"|(?<![A-Za-z])token['\"]?\s*[:=]\s*(?=\S*\d)\S{8,}|://[^/\s:@]+:[^/\s@]{4,}@",
+    r"(?![A-Za-z])['\"]?\s*(?:is|[:=])\s*\S{4,}|\bbearer\s+(?:is\s+|[:=]\s*)?(?=\S{0,200}\d)\S{8,}"
+    r"|(?<![A-Za-z])token['\"]?\s*[:=]\s*(?=\S{0,200}\d)\S{8,}|://[^/\s:@]+:[^/\s@]{4,}@",
     re.IGNORECASE,
 )
 _CARD = re.compile(r"\d(?<![\w-]\d)[ -]?(?:\d[ -]?){12,18}(?![\w-])")  # a digit first is what makes it fast

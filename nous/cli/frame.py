@@ -136,11 +136,11 @@ def _told_to_the_user(*, debug: bool) -> Generator[None]:
             raise
         _end(str(error), exit_code(error))
     except Exception as error:  # the outermost place there is: people get a sentence, and --debug the traceback
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            _silence(sys.stdout)
-            _end(f"the output could not be written: {error.strerror}", FAILED)
         if debug:
             raise
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _silence(sys.stdout)
+            _end(f"the system could not read or write: {error.strerror}", FAILED)
         _end(f"a defect: {type(error).__name__}: {error} (--debug before the command shows where)", DEFECT)
 
 

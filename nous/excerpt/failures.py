@@ -14,6 +14,7 @@ _HEAD = 200
 """Characters in which a result has begun by any measure."""
 
 _LOOKED_AT = 4000
+_NEW_LINE = "\n"
 _TELLING = re.compile(
     r"\b(?:error|errors|fail|failed|failure|fatal|exception|denied|refused|cannot|can't|could not|unable|undefined"
     r"|not found|no such|does not exist|invalid|missing|unexpected|panic|traceback|timed out|conflict)\b"
@@ -84,7 +85,8 @@ def _is_telling(line: str, hints: Sequence[str]) -> bool:
 def _plain(text: str) -> str:
     """*text* without what is only for the eye. Of a long log, the beginning and the end are looked at."""
     if len(text) > 2 * _LOOKED_AT:
-        text = f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
+        head, tail = text[:_LOOKED_AT], text[-_LOOKED_AT:]
+        text = f"{head.rpartition(_NEW_LINE)[0] or head}\n{tail.partition(_NEW_LINE)[2] or tail}"
     return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
 
 

@@ -92,6 +92,8 @@ class _Unnamed:
         for tool in [None] if None in tools else tools:
             of_tool = [call for call in calls if tool in {None, call.tool}]
             to_tool = [answered for answered in answers if tool in {None, answered[0].tool}]
+            if len(of_tool) != len(to_tool):  # a decision and a result may answer the same call
+                to_tool = [answered for answered in to_tool if answered[0].kind is not Kind.DECISION]
             if len(of_tool) == len(to_tool):
                 for call, (answer, what) in zip(of_tool, to_tool, strict=True):
                     _settle(self._fates, call.id, what, answer)

@@ -58,7 +58,7 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
 
 def _in_one_line(path: str) -> str:
     """*path*, whatever a program may have put into it, as a name that begins neither a line nor a block of code."""
-    return path if path.isprintable() and TICKS not in path else " ".join(path.replace("`", "'").split())
+    return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
 
 
 def _above(path: str) -> set[str]:

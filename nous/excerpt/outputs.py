@@ -91,7 +91,7 @@ def _readable(text: str, most: int) -> str:
         return text
     head = int(most * _HEAD)
     if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half of one looks like none
-        head = max(0, head - _LONGEST_SECRET)
+        head = max(0, text.rfind("\n", 0, head))
     return f"{text[: _back_to_a_blank(text, head)]}\n{text[_on_to_a_line(text, len(text) - most + head) :]}"
 
 

@@ -138,7 +138,7 @@ def _append(parts: list[str], between: str, *, after_code: bool = False, before_
         between = f"\n{between.strip()} " if after_code else between
         between = f"{between.rstrip()}\n" if before_code else between
     is_apart = bool(parts) and parts[-1].endswith((" ", "\n"))
-    parts.append(between.lstrip(" ") if is_apart else between)
+    parts.append(between.removeprefix(" ") if is_apart and between.strip() else between)
 
 
 def back_to_a_blank(text: str, end: int) -> int:

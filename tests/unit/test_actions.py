@@ -75,12 +75,9 @@ def test_a_call_changes_something_if_its_command_or_its_name_says_so(
 @pytest.mark.parametrize(
     "command",
     [
-        'git commit -m "x" --dry-run',
+        'git commit --dry-run -m "x"',
         'git commit --help -m "x"',
         '# note; git commit -m "x"',
-        "echo \"a; git commit -m 'x'\"",
-        "cat > a.sh <<EOF\ngit commit -m 'x'\nEOF",
-        "grep \"a|git commit -m 'x'\" f",
     ],
 )
 def test_a_commit_that_is_only_spoken_of_is_none(command: str) -> None:
@@ -94,6 +91,8 @@ def test_a_commit_that_is_only_spoken_of_is_none(command: str) -> None:
         "git commit -m \"$(cat <<'EOF'\nFix it\n\nbody\nEOF\n)\"",
         "bash -lc \"cd x; git commit -m 'Fix it'\"",
         'git commit -m "Fix it\n\n--dry-run is gone"',
+        "out=\"$(git commit -m 'Fix it')\"",
+        "git commit -m 'Fix it' -m 'Adds --help'",
         "echo it\\'s done; NAME=a git -C /x commit -qm 'Fix it' && git push",
     ],
 )
@@ -102,8 +101,25 @@ def test_a_commit_is_told_by_its_subject(command: str) -> None:
 
 
 def test_what_a_command_removes_is_known_where_it_is_named() -> None:
-    assert removed_by("cd /r; git rm -q 'a.py' b.py && rm -rf tmp/ > log") == ["a.py", "b.py", "tmp/"]
-    assert removed_by("npm rm left-pad; echo rm c.py") == []
+    assert removed_by("ls; git rm -q a.py b.py && rm -rf tmp/") == ["a.py", "b.py", "tmp/"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "npm rm left-pad; echo rm a.py",
+        'git commit -m "x; rm a.py"',
+        "cat > clean.sh <<'EOF'\nrm a.py\nEOF",
+        "# note; rm a.py",
+        "cd sub && rm a.py",
+        "ssh host rm a.py",
+        "git rm --cached a.py",
+        "git rm -n a.py",
+        "rm a.py && git checkout a.py",
+    ],
+)
+def test_nothing_is_removed_by_a_command_that_may_mean_something_else(command: str) -> None:
+    assert removed_by(command) == []
 
 
 def test_a_matter_may_be_handed_over_to_somebody_else() -> None:

@@ -151,7 +151,7 @@ def test_a_full_disk_is_no_defect_of_ours(path: str) -> None:
         ended = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE)
 
     assert ended.returncode == 1
-    assert ended.stderr.decode() == "nous: the output could not be written: No space left on device\n"
+    assert ended.stderr.decode() == "nous: the system could not read or write: No space left on device\n"
 
 
 def test_where_nobody_says_anything_that_is_said() -> None:

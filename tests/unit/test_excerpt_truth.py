@@ -44,7 +44,7 @@ def test_an_edit_that_the_user_refused_is_not_among_the_edited_files(told: Told)
 
 def test_a_file_that_was_removed_again_is_not_among_the_edited_ones(told: Told) -> None:
     edited = [call("Write", f"c{path}", file_path=f"/r/p/{path}") for path in ("a.py", "tmp/b.py", "tmp/c.py", "d.py")]
-    removed = call("Bash", "c8", command="git rm -q 'a.py' && rm -rf tmp/")
+    removed = call("Bash", "c8", command="git rm -q a.py && rm -rf tmp/")
     failed = call("Bash", "c9", command="rm d.py")
     transcript = told(
         ("user", "tidy up"), *edited, removed, failed, result("Error: no such file", "c9"), *(("assistant", TALK),) * 5
@@ -77,6 +77,16 @@ def test_where_calls_and_answers_have_no_ids_each_tool_has_its_own_answers(told:
     text = fit(told(("user", "go"), *calls, *answers, *(("assistant", TALK),) * 5), 900).text
 
     assert text.startswith("Files edited: a.py\n")
+
+
+def test_a_decision_and_a_result_may_answer_the_same_call(told: Told) -> None:
+    refused = (("decision", "Rejected Write(a.py)"), result("Error: refused", tool="Write"))
+
+    text = fit(
+        told(("user", "go"), call("Write", file_path="/r/p/a.py"), *refused, *(("assistant", TALK),) * 5), 900
+    ).text
+
+    assert text.startswith("Edits refused or failed: ")
 
 
 def test_where_an_answer_is_missing_nobody_is_said_to_have_failed(told: Told) -> None:
