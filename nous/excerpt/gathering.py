@@ -53,7 +53,8 @@ class _Gathered:
         self.left_out: list[Record] = []
         self._actions = actions
         self._naming = naming
-        self._fates = fates
+        self._fates = fates.of_calls
+        self._failed = fates.failures
         self._run: list[Placed] = []
         self._failures: set[str] = set()
         self._plans: set[str] = set()
@@ -62,7 +63,7 @@ class _Gathered:
         kind = entry.kind
         if kind is Kind.TOOL_CALL:
             self._run.append((at, self._actions[entry.id]))
-        elif entry.id in self._fates.failures:
+        elif entry.id in self._failed:
             self._fail(at, entry)
         elif kind is Kind.TOOL_RESULT:
             self._leave_out(entry, "tool output")
@@ -97,7 +98,7 @@ class _Gathered:
         ]
 
     def _tell(self, at: int, actions: Sequence[Action]) -> None:
-        line = line_of_calls(actions, self._naming, self._fates.of_calls)
+        line = line_of_calls(actions, self._naming, self._fates)
         if line.text:
             entries = tuple([action.call.id for action in actions])
             self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.deeds))

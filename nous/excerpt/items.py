@@ -62,10 +62,10 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - what is counted once is kept i
     """The items of a session in order; they never change, so what a gap leaves out is counted once."""
 
     @cached_property
-    def _before(self) -> list[Gap]:
+    def _before(self) -> list[tuple[int, int, int]]:
         """What is before each item, and before the end."""
         turns = calls = errors = 0
-        sums = [Gap(0, 0, 0)]
+        sums = [(0, 0, 0)]
         for role, _, entries, *_ in self:
             if role in _OF_CALLS:
                 calls += len(entries)
@@ -73,11 +73,11 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - what is counted once is kept i
                 errors += 1
             elif role is not Role.OUTPUT:
                 turns += 1
-            sums.append(Gap(turns, calls, errors))
+            sums.append((turns, calls, errors))
         return sums
 
     def gap(self, start: int, end: int) -> Gap:
         """What is left out where the items from *start* up to *end* are."""
-        turns, calls, errors = self._before[start]
-        after = self._before[end]
-        return Gap(after.turns - turns, after.calls - calls, after.errors - errors)
+        before = self._before
+        (turns, calls, errors), (later_turns, later_calls, later_errors) = before[start], before[end]
+        return Gap(later_turns - turns, later_calls - calls, later_errors - errors)
