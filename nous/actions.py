@@ -38,12 +38,9 @@ _MESSAGE = re.compile(
     r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
 )
 _ONLY_TELL = ("--dry-run", "--help")
-_NOT_PLAIN = re.compile(r"[\"'#<>$`\\]|\b(?:cd|ssh|checkout|restore|docker|kubectl)\b|--cached|--dry-run|\s-\w*n")
-"""What may turn the removal of a file into something else: quotes, documents, another directory or machine."""
-
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
-_REMOVES = re.compile(r"(?:^|[;&|(\n])[ \t]*(?:git )?rm\b(?P<named>[^;&|()<>\n]*)")
+_REMOVES = re.compile(r"(?:git )?rm(?P<options>(?: +-[rRfqv]+)*) +(?P<named>[\w./@+][\w./@+ -]*)")
 _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
@@ -139,10 +136,22 @@ def _is_comment(command: str, at: int) -> bool:
 
 
 def removed_by(command: str) -> list[str]:
-    """The files and directories that *command* removes by name, if it is so plain that nothing else can be meant."""
-    found = _REMOVES.finditer(command) if "rm " in command and not _NOT_PLAIN.search(command) else ()
-    named = (word.strip("'\"") for removal in found for word in removal["named"].split())
-    return [word for word in named if word and not word.startswith("-")]
+    """The files and directories that *command* removes by name, if it does nothing else.
+
+    A directory ends with a slash. Whatever else a command does may bring a file back, or be in another directory.
+    """
+    removals = [_REMOVES.fullmatch(part.strip()) for part in command.split("&&")]
+    return [name for removal in removals if removal for name in _named(removal)] if all(removals) else []
+
+
+def _named(removal: re.Match[str]) -> list[str]:
+    is_deep = "r" in removal["options"].lower()
+    names = removal["named"].split()
+    return (
+        []
+        if any(name.startswith("-") for name in names)
+        else [*names, *(f"{name.rstrip('/')}/" for name in names * is_deep)]
+    )
 
 
 def pushes(command: str) -> str:

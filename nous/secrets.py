@@ -6,7 +6,7 @@ from math import log2
 
 _KNOWN = re.compile(
     r"\b(?:sk|pk|rk)[-_](?:live|test|ant|proj)?[-_]?[A-Za-z0-9_-]{12,}|\bgh[opsu]_[A-Za-z0-9]{20,}|\bxox[abpr]-|\bAKIA[0-9A-Z]{12,}"
-    r"|\beyJ[A-Za-z0-9_-]{10,}\.|-----BEGIN |\bAIza[0-9A-Za-z_-]{20,}|\bglpat-|\bREDACTED\b"
+    r"|\beyJ[A-Za-z0-9_-]{10,1000}\.|-----BEGIN |\bAIza[0-9A-Za-z_-]{20,}|\bglpat-|\bREDACTED\b"
 )
 _NAMED = re.compile(
     r"(?<![A-Za-z])(?:password|passwd|passphrase|secret|(?:api|access|private)[ _-]?key|(?:access|auth)[ _-]?token)"

@@ -30,6 +30,7 @@ _ROLES = {
 
 _FROM_A_TEAMMATE = "<teammate-message"
 _DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
+
 Placed = tuple[int, Action]
 """A call with its position in the transcript."""
 

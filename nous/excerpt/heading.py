@@ -43,7 +43,7 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
             spared.update(dict.fromkeys(paths))
             continue
         written.update(dict.fromkeys(paths, at))
-        removed.update((naming.relative(name).rstrip("/"), at) for name in removed_by(action.command))
+        removed.update((naming.relative(name), at) for name in removed_by(action.command))
     gone = (
         {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
         if removed
@@ -62,11 +62,10 @@ def _in_one_line(path: str) -> str:
 
 
 def _above(path: str) -> set[str]:
-    """*path* and the directories that it is in, as far as anybody would look."""
-    names: set[str] = set()
-    while path and len(names) < _DEEPEST:
-        names.add(path)
-        path = path.rpartition("/")[0]
+    """*path* and the directories that it is in, each with its slash, as far as anybody would look."""
+    names = {path}
+    while (path := path.rstrip("/").rpartition("/")[0]) and len(names) < _DEEPEST:
+        names.add(f"{path}/")
     return names
 
 

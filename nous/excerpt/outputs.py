@@ -36,8 +36,6 @@ _LONGEST_SECRET = 80
 _MOST_VALUES = 100
 _DEEPEST = 12
 _NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
-
-
 _ENVELOPE = re.compile(
     r"(?:Chunk ID|Wall time|Original token count|Process Group PGID): [^\n]*$|(?:Output|Stdout|Stderr):$"
     r"|(?:Process exited with code|Exit Code:) 0$|[A-Z][A-Za-z ]{2,20}: \(none\)$"

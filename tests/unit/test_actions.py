@@ -101,7 +101,8 @@ def test_a_commit_is_told_by_its_subject(command: str) -> None:
 
 
 def test_what_a_command_removes_is_known_where_it_is_named() -> None:
-    assert removed_by("ls; git rm -q a.py b.py && rm -rf tmp/") == ["a.py", "b.py", "tmp/"]
+    assert removed_by("git rm -q a.py b.py") == ["a.py", "b.py"]
+    assert removed_by("rm a.py && rm -rf tmp") == ["a.py", "tmp", "tmp/"]
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,10 @@ def test_what_a_command_removes_is_known_where_it_is_named() -> None:
         "cd sub && rm a.py",
         "ssh host rm a.py",
         "git rm --cached a.py",
+        "rm a.py && mv b.py a.py",
+        "test -f x || rm a.py",
+        "if false; then\nrm a.py\nfi",
+        "git stash; rm a.py; git stash pop",
         "git rm -n a.py",
         "rm a.py && git checkout a.py",
     ],

@@ -44,7 +44,7 @@ def test_an_edit_that_the_user_refused_is_not_among_the_edited_files(told: Told)
 
 def test_a_file_that_was_removed_again_is_not_among_the_edited_ones(told: Told) -> None:
     edited = [call("Write", f"c{path}", file_path=f"/r/p/{path}") for path in ("a.py", "tmp/b.py", "tmp/c.py", "d.py")]
-    removed = call("Bash", "c8", command="git rm -q a.py && rm -rf tmp/")
+    removed = call("Bash", "c8", command="git rm -q a.py && rm -rf tmp")
     failed = call("Bash", "c9", command="rm d.py")
     transcript = told(
         ("user", "tidy up"), *edited, removed, failed, result("Error: no such file", "c9"), *(("assistant", TALK),) * 5
