@@ -44,6 +44,21 @@ class Category(StrEnum):
     DECISION = "decision"
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a model has read and written, in its own tokens."""
+
+    input: int = 0
+    output: int = 0
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(self.input + other.input, self.output + other.output)
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateFact:
     """Something a session may have taught, before anybody has compared it with what is known.

@@ -1,0 +1,53 @@
+"""What a summarizer is given of a session. It is small and it is kept, so that an episode can be made anew from it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from nous.episode import Share
+
+BETWEEN = "\n\n"
+"""What stands between two passages."""
+
+
+class Passage(NamedTuple):
+    """A paragraph of an excerpt, label included: whose it is and in which turn it stood.
+
+    What an excerpt says in its own name, such as the mark of a gap, has no role, and 0 for its turn.
+    """
+
+    text: str
+    role: str = ""
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Something that was decided during a session. `turns` are where the transcript shows it; none if it was recorded.
+
+    `stakes` and `category` are in the words of whoever recorded it.
+    """
+
+    description: str
+    category: str = "decision"
+    stakes: str = "unstated"
+    confidence: Share = 1.0
+    turns: tuple[int, ...] = ()
+    at: datetime | None = None
+
+    @property
+    def line(self) -> str:
+        return f"- [{self.category}/{self.stakes}] {self.description} (confidence: {self.confidence:g})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """A session as a summarizer sees it: the excerpt of each window, in passages, and what was decided."""
+
+    windows: tuple[tuple[Passage, ...], ...]
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def passages(self) -> Iterable[Passage]:
+        return (passage for window in self.windows for passage in window)

@@ -1,0 +1,143 @@
+"""The seam to language models: one method, and errors that say what the caller can do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Protocol
+from uuid import UUID
+
+import orjson
+
+from nous.episode import Tokens
+from nous.errors import Deferred, Fatal, Retryable
+from nous.scope import Scope
+
+
+class Failure(StrEnum):
+    """What went wrong with a call. A quota is a failure that says when to come back."""
+
+    TIMEOUT = "timeout"
+    TRANSPORT = "transport"
+    QUOTA = "quota"
+    PARSE = "parse"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An answer that could not be used, and what was said about it."""
+
+    answer: str
+    complaint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a model is asked, and for whom: the answer is kept under *scope* and *subject*, so that erasure finds it.
+
+    `schema` is the JSON schema of the answer, called `name`; `most_tokens` bounds the answer's length. `earlier` is
+    what came of asking before, where this asks again.
+    """
+
+    scope: Scope
+    subject: UUID
+    system: str
+    user: str
+    name: str
+    schema: Mapping[str, Any]
+    most_tokens: int
+    earlier: tuple[Exchange, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """sha256, in hex, of all that the model is told. Two questions of one digest are one question."""
+        told = [self.system, self.user, self.name, self.schema, self.most_tokens]
+        asked_before = [[each.answer, each.complaint] for each in self.earlier]
+        return sha256(orjson.dumps([told, asked_before], option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    def again(self, answer: str, complaint: str) -> "Question":
+        """The same question after an *answer* that could not be used, with the reason."""
+        return replace(self, earlier=(*self.earlier, Exchange(answer, complaint)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered: its text, which model it was, and the tokens that were counted.
+
+    `is_whole` is false where the answer was cut off at its limit.
+    """
+
+    text: str
+    model: str
+    tokens: Tokens
+    is_whole: bool = True
+
+
+class Model(Protocol):
+    """Answers questions. Safe to call from many threads at once; a call ends within its total deadline."""
+
+    @property
+    def id(self) -> str:
+        """The provider and the model's name, such as `openai:gpt-5-mini`."""
+        ...
+
+    def ask(self, question: Question, /) -> Reply:
+        """Answer *question*.
+
+        Raises:
+            ModelTimeout: there was no whole answer within the deadline.
+            ModelUnreachable: the provider was not reached, broke off, or failed on its side.
+            ModelPaused: nobody may ask until a given time: the provider said so, or has failed before.
+            ModelRefused: the provider will not answer this, however often it is asked.
+        """
+        ...
+
+
+class ModelTimeout(Retryable):
+    """A call was not through within its total deadline."""
+
+    failure = Failure.TIMEOUT
+
+
+class ModelUnreachable(Retryable):
+    """A provider was not reached, broke off in mid-answer, failed on its side, or has had enough for an unknown time."""
+
+    def __init__(self, message: str, *, failure: Failure = Failure.TRANSPORT) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+class ModelPaused(Deferred):
+    """A provider is left alone until a given time, because of *failure*; it has not answered since *since*."""
+
+    def __init__(self, message: str, *, until: datetime, since: datetime, failure: Failure) -> None:
+        super().__init__(message, until=until)
+        self.since = since
+        self.failure = failure
+
+
+class ModelQuota(Deferred):
+    """A provider has had enough for now, and said when to come back."""
+
+    failure = Failure.QUOTA
+
+
+class ModelRefused(Fatal):
+    """A provider will not answer: the key, the model's name or the question is not to its liking."""
+
+    failure = Failure.OTHER
+
+
+class AnswerUnusable(Fatal):
+    """A model has answered, and again when it was told what was wrong, and it is no answer to the question.
+
+    `tokens` is what that has cost.
+    """
+
+    failure = Failure.PARSE
+
+    def __init__(self, message: str, *, tokens: Tokens) -> None:
+        super().__init__(message)
+        self.tokens = tokens

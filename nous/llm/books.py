@@ -1,0 +1,115 @@
+"""What is written down of a model's calls: answers, tokens, pauses and counts. Each is one small seam.
+
+All of them are shared by every process, so that none asks what another has asked, spends what another has spent, or
+calls a provider that another has found dead.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from nous.llm.base import Failure, Question, Reply
+from nous.scope import Scope
+
+
+class Pins(Protocol):
+    """Answers by question and model, kept from before they are used until their time is over."""
+
+    def find(self, question: Question, model: str) -> Reply | None: ...
+
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+        """Keep *reply*, unless there is one already; returns the one that is kept."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """Tokens of a scope's day that were set aside for one call, which *id* names."""
+
+    id: str
+    scope: Scope
+    day: date
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What a scope has used of a day's tokens, and what is set aside for calls in flight.
+
+    A call whose process died leaves its tokens set aside: nobody knows what it has cost.
+    """
+
+    scope: Scope
+    day: date
+    spent: int
+    reserved: int
+
+
+class Allowance(Protocol):
+    """Tokens by scope and day (UTC)."""
+
+    def reserve(self, reservation: Reservation, *, limit: int) -> bool:
+        """Set the tokens aside if the day has room for them below *limit*; saying so twice reserves once.
+
+        A day on which nothing was used yet has room for one call, however large: or it would never be made.
+        """
+        ...
+
+    def settle(self, reservation: Reservation, *, spent: int) -> None:
+        """Book what the call has cost in place of what was set aside; saying so twice books once."""
+        ...
+
+    def spending(self, day: date) -> tuple[Spending, ...]:
+        """What every scope has used on *day*, by scope."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """A provider that is left alone until a given time; it has not answered since *since*, *failures* times by now."""
+
+    until: datetime
+    since: datetime
+    failure: Failure
+    failures: int
+
+
+class Outages(Protocol):
+    """Which providers are left alone, and until when."""
+
+    def enter(self, provider: str, *, probe: float) -> Pause | None:
+        """None if *provider* may be called now.
+
+        After a pause one call goes first, to see: for *probe* seconds, or until it has come to something, the others
+        are told to wait.
+        """
+        ...
+
+    def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
+        """Note a failure, and how long to leave *provider* alone: until the time it has given, or longer each time.
+
+        Failures of calls that began before the pause did not make it longer. A first and a second timeout make no pause
+        yet, since the question may be to blame: then there is None.
+        """
+        ...
+
+    def passed(self, provider: str) -> None:
+        """Note that *provider* has answered: whatever pause there was is over."""
+        ...
+
+    def current(self) -> Mapping[str, Pause]:
+        """The providers that have not answered since they failed."""
+        ...
+
+
+class Tally(Protocol):
+    """Counters of what came of calls, which only ever grow."""
+
+    def count(self, model: str, **counts: int) -> None:
+        """Add *counts*, by name, to those of *model*."""
+        ...
+
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """The counters by model and name."""
+        ...
