@@ -102,7 +102,7 @@ class ModelTimeout(Retryable):
 
 
 class ModelUnreachable(Retryable):
-    """A provider was not reached, broke off in mid-answer, failed on its side, or has had enough for an unknown time."""
+    """A provider was not reached, broke off, failed on its side, or has had enough and does not say for how long."""
 
     def __init__(self, message: str, *, failure: Failure = Failure.TRANSPORT) -> None:
         super().__init__(message)
