@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Literal
 
 from nous.actions import actions_of
+from nous.brief import BETWEEN, Passage
 from nous.errors import BadInput
 from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.fates import fates_of
@@ -13,7 +14,7 @@ from nous.excerpt.gathering import items_of
 from nous.excerpt.heading import Files, files_line, files_written, room_for_files
 from nous.excerpt.items import Item, Items
 from nous.excerpt.labels import no_label
-from nous.excerpt.layout import BETWEEN, fits_whole, laid_out, length_of, whole
+from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
 from nous.excerpt.manifest import Manifest, manifest_of
 from nous.excerpt.naming import naming
 from nous.excerpt.outputs import OUTPUTS_AT_MOST, with_outputs
@@ -43,8 +44,12 @@ _CLOSE_ENOUGH = 97
 class Excerpt:
     """What a summarizer may see of a session, and the account of what it may not."""
 
-    text: str
+    passages: tuple[Passage, ...]
     manifest: Manifest
+
+    @property
+    def text(self) -> str:
+        return text_of(self.passages)
 
     @property
     def chars(self) -> int:
@@ -72,7 +77,11 @@ class _Fitted:
 
     items: Items
     choice: Choice
-    text: str
+    passages: tuple[Passage, ...]
+
+    @property
+    def text(self) -> str:
+        return text_of(self.passages)
 
 
 def fit(
@@ -103,7 +112,7 @@ def fit(
             raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
     left_out = material.left_out if fitted.items is material.items else _not_among(fitted.items, material.left_out)
     manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
-    return Excerpt(text=fitted.text, manifest=manifest)
+    return Excerpt(passages=fitted.passages, manifest=manifest)
 
 
 def material_of(transcript: Transcript) -> Material:
@@ -124,9 +133,9 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
     both = with_outputs(items, material.transcript, budget - length_of(items)) if strategy.add else items
     if strategy.add is None or fits_whole(both, budget):
         everything = Choice.of(whole(both), reason="everything fits")
-        return _Fitted(items=both, choice=everything, text=laid_out(both, everything.spans))
+        return _Fitted(items=both, choice=everything, passages=laid_out(both, everything.spans))
     choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
-    return _Fitted(items=both, choice=choice, text=laid_out(both, choice.spans))
+    return _Fitted(items=both, choice=choice, passages=laid_out(both, choice.spans))
 
 
 def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
@@ -139,12 +148,13 @@ def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _
     """What *strategy* chooses, laid out; where it finds the budget too small, the bare beginning of the first item."""
     room = budget - len(heading) - len(BETWEEN) * bool(heading)
     choice = strategy.choose(items, room)
-    text = laid_out(items, choice.spans, heading=heading)
-    if choice.spans and len(text) <= budget:
-        return _Fitted(items=items, choice=choice, text=text)
+    passages = laid_out(items, choice.spans, heading=heading)
+    if choice.spans and len(text_of(passages)) <= budget:
+        return _Fitted(items=items, choice=choice, passages=passages)
     text = no_label(items[0].text[:budget].replace(TICKS, "'" * len(TICKS)))  # no room to close a block
     bare = Choice.of({0: ((0, len(text)),)} if text else {}, reason="the budget is too small for more")
-    return _Fitted(items=items, choice=bare, text=text)
+    shown = (Passage(text, str(items[0].role), items[0].turn),) if text else ()
+    return _Fitted(items=items, choice=bare, passages=shown)
 
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:

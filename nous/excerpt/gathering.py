@@ -93,7 +93,7 @@ class _Gathered:
 
     def _plans_among(self, run: Sequence[Placed]) -> list[Item]:
         return [
-            Item(Role.PLAN, as_said(plan), (action.call.id,), at)
+            Item(Role.PLAN, as_said(plan), (action.call.id,), at, turn=action.call.turn)
             for at, action in run
             if action.name in BOOKKEEPING and (plan := plan_of(action.call, self._plans))
         ]
@@ -102,7 +102,8 @@ class _Gathered:
         line = line_of_calls(actions, self._naming, self._fates)
         if line.text:
             entries = tuple([action.call.id for action in actions])
-            self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.deeds))
+            turn = actions[0].call.turn
+            self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.deeds, turn=turn))
         else:
             for action in actions:
                 self._leave_out(action.call, "bookkeeping call")
@@ -112,7 +113,8 @@ class _Gathered:
         if text and text not in self._failures:
             self._failures.add(text)
             told = as_said(text)
-            self._show(Item(Role.ERROR, told, (entry.id,), at, size=max(len(told), len(entry.text.strip()))))
+            size = max(len(told), len(entry.text.strip()))
+            self._show(Item(Role.ERROR, told, (entry.id,), at, size=size, turn=entry.turn))
         else:
             self._leave_out(entry, "said before" if text else "says nothing")
 
@@ -121,7 +123,7 @@ class _Gathered:
             role = Role.TASK
         told = as_said(_without_draft(text) if role is Role.SUMMARY else text)
         size = max(len(told), len(text))
-        self._show(Item(role, told, (entry.id,), at, size=size))
+        self._show(Item(role, told, (entry.id,), at, size=size, turn=entry.turn))
 
     def _show(self, item: Item) -> None:
         self.end_run()

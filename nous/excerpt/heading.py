@@ -5,8 +5,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from nous.actions import Action, removed_by, written_files
+from nous.brief import BETWEEN
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import BETWEEN, label_length
+from nous.excerpt.layout import label_length
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.naming import Naming
 from nous.excerpt.spans import full_length

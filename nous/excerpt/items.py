@@ -30,7 +30,9 @@ _OF_CALLS = frozenset({Role.TOOLS, Role.PLAN})
 
 
 class Item(NamedTuple):
-    """Something that can be shown, whole or in parts. `at` is the position of its first entry in the transcript.
+    """Something that can be shown, whole or in parts.
+
+    `at` is the position of its first entry in the transcript, `turn` the turn that stands in.
 
     `parts` are the calls of a line of tools and `deeds` those of them that changed the world outside of the files; for
     every other item its sentences are its parts, and `parts` is empty. `size` is the length of what it stands for,
@@ -45,6 +47,7 @@ class Item(NamedTuple):
     deeds: tuple[Span, ...] = ()
     size: int = 0
     of: str = ""
+    turn: int = 0
 
 
 class Gap(NamedTuple):

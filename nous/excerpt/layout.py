@@ -1,14 +1,14 @@
 """How an excerpt is laid out: labelled items in order, and a line for each gap that names what is missing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from nous.brief import BETWEEN, Passage
 from nous.excerpt.items import Gap, Item, Items
 from nous.excerpt.spans import full_length, shown
 from nous.prose import TICKS, Span
 
-BETWEEN = "\n\n"
 _NEW_LINE = "\n"
 """Before a code block, which would not begin behind a label."""
 
@@ -23,9 +23,15 @@ def whole(items: Sequence[Item]) -> dict[int, tuple[Span, ...]]:
     return {index: ((0, len(item.text)),) for index, item in enumerate(items)}
 
 
-def laid_out(items: Items, taken: Taken, *, heading: str = "") -> str:
+def laid_out(items: Items, taken: Taken, *, heading: str = "") -> tuple[Passage, ...]:
     """The excerpt: *heading*, then the taken items in order with a mark for every gap."""
-    return BETWEEN.join([heading, *_paragraphs(items, taken)] if heading else _paragraphs(items, taken))
+    told = _passages(items, taken)
+    return (Passage(heading), *told) if heading else tuple(told)
+
+
+def text_of(passages: Iterable[Passage]) -> str:
+    """*passages* as they are read."""
+    return BETWEEN.join([text for text, *_ in passages])
 
 
 def fits_whole(items: Sequence[Item], room: int) -> bool:
@@ -69,10 +75,11 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _paragraphs(items: Items, taken: Taken) -> Iterator[str]:
+def _passages(items: Items, taken: Taken) -> Iterator[Passage]:
     shown_at = sorted(index for index, spans in taken.items() if spans)
     for before, index in pairwise([-1, *shown_at, len(items)]):
         if mark := gap_mark(items.gap(before + 1, index)):
-            yield mark
+            yield Passage(mark)
         if index < len(items):
-            yield label(items[index]) + shown(items[index].text, taken[index])
+            item = items[index]
+            yield Passage(label(item) + shown(item.text, taken[index]), str(item.role), item.turn)

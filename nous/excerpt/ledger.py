@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Self
 
+from nous.brief import BETWEEN
 from nous.excerpt.items import Items
-from nous.excerpt.layout import BETWEEN, Taken, gap_length, label_length
+from nous.excerpt.layout import Taken, gap_length, label_length
 from nous.excerpt.spans import shown_length
 
 

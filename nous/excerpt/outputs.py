@@ -74,7 +74,7 @@ def _item(at: int, entry: Entry, most: int) -> Item:
     text = "\n".join(lines)
     size = max(len(text), len(entry.text.strip()))
     tool = entry.tool if entry.tool and _ODD_TOOL.search(entry.tool) is None else ""
-    return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool)
+    return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool, turn=entry.turn)
 
 
 def _readable(text: str, most: int) -> str:

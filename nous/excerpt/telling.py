@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from nous.brief import BETWEEN
 from nous.excerpt.choice import Choice
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.items import Items
-from nous.excerpt.layout import BETWEEN, label_length
+from nous.excerpt.layout import label_length
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import complete, ends, full_length, longest_closing, merged, most_added
 from nous.excerpt.talk import states, topics

@@ -6,10 +6,11 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import ceil
 
+from nous.brief import BETWEEN, Passage
 from nous.errors import BadInput
 from nous.excerpt.fitting import BUDGET, Excerpt, Unit, fit, material_of
 from nous.excerpt.items import Item, Role
-from nous.excerpt.layout import BETWEEN, label, label_length
+from nous.excerpt.layout import label, label_length, text_of
 from nous.excerpt.spans import ends, shown
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
@@ -87,10 +88,10 @@ def windows(
         return Windows(windows=(Window(transcript=transcript, excerpt=excerpt),), wanted=wanted)
     parts = _cut(transcript, [items[start].at for start in starts])
     per_unit = 1 if unit == "chars" else sum(len(item.text) for item in items) / max(1, sum(lengths))
-    contexts = ["", *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
+    contexts = [(), *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
     made: list[Window] = []
     for number, (part, context) in enumerate(zip(parts, contexts, strict=True), start=1):
-        heading = f"[Part {number} of {len(parts)}]{BETWEEN}{context}"
+        heading = (Passage(f"[Part {number} of {len(parts)}]"), *context)
         excerpt = _below(heading, part, budget, strategy=strategy, unit=unit, count=count)
         made.append(Window(transcript=part, excerpt=excerpt))
     return Windows(windows=tuple(made), wanted=wanted)
@@ -127,33 +128,36 @@ def _cut(transcript: Transcript, starts: Sequence[int]) -> list[Transcript]:
     return [replace(transcript, entries=transcript.entries[start:end]) for start, end in bounds]
 
 
-def _context(items: Sequence[Item], start: int, room: int) -> str:
-    """What came before the item at *start*, in at most *room* characters; empty if that is too little to tell it."""
+def _context(items: Sequence[Item], start: int, room: int) -> tuple[Passage, ...]:
+    """What came before the item at *start*, in at most *room* characters; nothing if that is too little to tell it."""
     if room < _LEAST_CONTEXT:
-        return ""
+        return ()
     before = items[:start]
     asked = next((item for item in reversed(before) if item.role is Role.USER), None)
     answered = next((item for item in reversed(before) if item.role is Role.ASSISTANT), None)
     told = [(_BEGAN, items[0]), *((_BEFORE, item) for item in (asked, answered) if item and item is not items[0])]
     each = room // len(told)
-    lines = [_briefly(lead, item, each - len(BETWEEN)) for lead, item in told]
-    return "".join(f"{line}{BETWEEN}" for line in lines if line)
+    lines = (_briefly(lead, item, each - len(BETWEEN)) for lead, item in told)
+    return tuple(line for line in lines if line)
 
 
-def _briefly(lead: str, item: Item, room: int) -> str:
+def _briefly(lead: str, item: Item, room: int) -> Passage | None:
     spans = ends(item.text, room - len(lead) - label_length(item))
-    return f"{lead}{label(item)}{shown(item.text, spans)}" if spans else ""
+    text = f"{lead}{label(item)}{shown(item.text, spans)}"
+    return Passage(text, str(item.role), item.turn) if spans else None
 
 
-def _below(heading: str, part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter) -> Excerpt:
+def _below(
+    heading: tuple[Passage, ...], part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter
+) -> Excerpt:
     """What of *part* fits below *heading*; without the heading where that leaves less than half of the budget."""
     measure = _measure(unit, count)
-    room = budget - measure(heading)
+    room = budget - measure(text_of(heading) + BETWEEN)
     while room >= budget / 2:
         excerpt = fit(part, room, strategy=strategy, unit=unit, count=count)
-        text = heading + excerpt.text
-        excess = measure(text) - budget
+        below = Excerpt(passages=(*heading, *excerpt.passages), manifest=replace(excerpt.manifest, budget=budget))
+        excess = measure(below.text) - budget
         if excess <= 0:
-            return Excerpt(text=text, manifest=replace(excerpt.manifest, budget=budget))
+            return below
         room -= excess
     return fit(part, budget, strategy=strategy, unit=unit, count=count)

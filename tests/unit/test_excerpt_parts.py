@@ -7,7 +7,7 @@ from nous.excerpt.concepts import Concepts, worths
 from nous.excerpt.failures import LONGEST, failure
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import laid_out
+from nous.excerpt.layout import laid_out, text_of
 from nous.excerpt.ledger import Ledger
 from nous.excerpt.spans import ends, merged, shown
 from nous.excerpt.strategies.spec import score
@@ -80,7 +80,7 @@ def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
     items = Items(item(f"text {number} " * 30) for number in range(12))
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
 
-    assert Ledger.exactly(items, taken).spent == len(laid_out(items, taken))
+    assert Ledger.exactly(items, taken).spent == len(text_of(laid_out(items, taken)))
 
 
 def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:

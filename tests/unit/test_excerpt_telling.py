@@ -5,7 +5,7 @@ from itertools import cycle
 import pytest
 
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import laid_out, whole
+from nous.excerpt.layout import laid_out, text_of, whole
 from nous.excerpt.telling import WHOLE, most_told
 
 FACTS = ("We moved to Denver in May.", "My sister Anna is a dentist.", "I broke my wrist on Sunday.")
@@ -22,7 +22,7 @@ def talk(*, facts: tuple[str, ...] = FACTS, of_each: int = 8) -> Items:
 
 
 def told(items: Items, room: int) -> str:
-    return laid_out(items, most_told(items, room).spans)
+    return text_of(laid_out(items, most_told(items, room).spans))
 
 
 def test_facts_are_kept_and_pleasantries_go() -> None:
@@ -63,7 +63,7 @@ def test_the_room_is_never_exceeded(room: int) -> None:
 def test_room_for_all_takes_all() -> None:
     items = talk()
 
-    assert told(items, 10_000) == laid_out(items, whole(items))
+    assert told(items, 10_000) == text_of(laid_out(items, whole(items)))
 
 
 def test_the_same_talk_is_told_the_same() -> None:

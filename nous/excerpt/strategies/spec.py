@@ -12,7 +12,7 @@ from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import laid_out, whole
+from nous.excerpt.layout import laid_out, text_of, whole
 from nous.language import words
 
 _LONG = 500
@@ -35,7 +35,7 @@ def score(item: Item) -> int:
 def _anchors(items: Items, room: int) -> Choice:
     """The first and the last item, whole if they fit."""
     picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
-    if len(laid_out(items, picked)) <= room:
+    if len(text_of(laid_out(items, picked))) <= room:
         return Choice.of(picked, reason="first or last")
     return first_and_last(items, room)
 
