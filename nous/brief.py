@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
-from nous.episode import Share
+from nous.episode import Decision
 
 BETWEEN = "\n\n"
 """What stands between two passages."""
@@ -20,25 +19,6 @@ class Passage(NamedTuple):
     text: str
     role: str = ""
     turn: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """Something that was decided during a session. `turns` are where the transcript shows it; none if it was recorded.
-
-    `stakes` and `category` are in the words of whoever recorded it.
-    """
-
-    description: str
-    category: str = "decision"
-    stakes: str = "unstated"
-    confidence: Share = 1.0
-    turns: tuple[int, ...] = ()
-    at: datetime | None = None
-
-    @property
-    def line(self) -> str:
-        return f"- [{self.category}/{self.stakes}] {self.description} (confidence: {self.confidence:g})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

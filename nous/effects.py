@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.episode import Episode
+from nous.brief import Brief
+from nous.episode import Decision, Episode
+from nous.errors import Retryable
 from nous.events import Event
 from nous.fact import LogVersion, Row
 from nous.scope import Scope
@@ -18,10 +20,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveEpisode:
-    """Store an episode in place of the version the handler saw (None: there was none)."""
+    """Store an episode in place of the edition the handler saw (None: there was none), which stays reachable.
+
+    *brief* is what it was made from. An extractive episode that has one is made anew when a model can.
+    """
 
     episode: Episode
-    replaces: str | None = None
+    replaces: Episode | None = None
+    brief: Brief | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteTried:
+    """Remember that *by*, a model and a prompt, has had its chance with an episode that is extractive."""
+
+    scope: Scope
+    episode_id: UUID
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepDecision:
+    """Keep what was decided in a session with its episode; *event_id* is the event that said so."""
+
+    scope: Scope
+    episode_id: UUID
+    event_id: UUID
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +69,7 @@ class ReleaseTranscript:
     dataref: str
 
 
-Write = SaveEpisode | AppendFacts | ReleaseTranscript
+Write = SaveEpisode | NoteTried | KeepDecision | AppendFacts | ReleaseTranscript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +91,19 @@ def _place(write: Write) -> tuple[object, ...]:
     match write:
         case SaveEpisode():
             return "episode", write.episode.scope, write.episode.id
+        case NoteTried():
+            return "tried", write.scope, write.episode_id
+        case KeepDecision():
+            return "decision", write.scope, write.episode_id, write.event_id
         case AppendFacts():
             return "facts", write.scope
         case ReleaseTranscript():
             return "transcript", write.dataref
+
+
+class Compromise(Retryable):
+    """The world was not ready. Try again, and where there is no patience left, settle for *effects*."""
+
+    def __init__(self, cause: Retryable, effects: Effects) -> None:
+        super().__init__(str(cause))
+        self.effects = effects

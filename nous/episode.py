@@ -14,6 +14,25 @@ Share = Annotated[float, Interval(ge=0, le=1)]
 """A number between 0 and 1; whoever reads one from outside refuses anything else, NaN included."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Something that was decided during a session. `turns` are where the transcript shows it; none if it was recorded.
+
+    `stakes` and `category` are in the words of whoever recorded it.
+    """
+
+    description: str
+    category: str = "decision"
+    stakes: str = "unstated"
+    confidence: Share = 1.0
+    turns: tuple[int, ...] = ()
+    at: datetime | None = None
+
+    @property
+    def line(self) -> str:
+        return f"- [{self.category}/{self.stakes}] {self.description} (confidence: {self.confidence:g})"
+
+
 class Outcome(StrEnum):
     """How a session ended, for the person who asked."""
 
@@ -104,7 +123,11 @@ class Episode:
     """A session's summary, what it may teach, and where each came from.
 
     `version` is the sha256 of the transcript, `entries` and `bytes` its size; `seen` says which of its entries the
-    summarizer saw, in how many `windows`. `event_id` is the event that led to this version.
+    summarizer saw, in how many `windows`. `event_id` is the event that led to this version. `edition` counts from 1
+    what was made of the session, from longer transcripts or by other means.
+
+    `outcome_turns` are what the outcome rests on, and `is_sure` is false where nothing shows it. `made_do` says why a
+    summary that a model should have made is extractive. `dropped_facts` counts, by reason, what was not let through.
     """
 
     id: UUID
@@ -132,3 +155,15 @@ class Episode:
     dataref: str | None = None
     windows: int = 1
     seen: Seen | None = None
+    edition: int = 1
+    tokens: Tokens | None = None
+    is_sure: bool = True
+    outcome_turns: tuple[int, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    dropped_facts: tuple[tuple[str, int], ...] = ()
+    made_do: str | None = None
+
+    @property
+    def state(self) -> str:
+        """Names this edition among those of its episode; a commit expects it of the one that it replaces."""
+        return self.version if self.edition == 1 else f"{self.version}/{self.edition}"

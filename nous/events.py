@@ -11,13 +11,18 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 from uuid import UUID, uuid5
 
-from nous.episode import CandidateFact, Summary
+from nous.episode import CandidateFact, Decision, Share, Summary
 from nous.scope import Scope
 
 NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
 """The namespace of every id that nous derives."""
 
 JsonObject = Mapping[str, Any]
+
+
+def episode_id(scope: Scope, session_id: str) -> UUID:
+    """The id of a session's episode, which is the same in every edition."""
+    return uuid5(NAMESPACE, f"episode\n{scope}\n{session_id}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,19 +72,25 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SessionEnded(Event):
-    """An agent's session is over, for now; its transcript is inline (`transcript`) or elsewhere (`dataref`).
+class SessionEvent(Event):
+    """Something that brings a session's transcript: inline (`transcript`) or elsewhere (`dataref`).
 
     `digest` (sha256, hex) and `bytes` describe the referred transcript as it was when this was published.
     """
-
-    type: ClassVar[str] = "session_ended"
 
     transcript: str | tuple[JsonObject, ...] | None = None
     dataref: str | None = None
     digest: str | None = None
     bytes: int | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionEnded(SessionEvent):
+    """An agent's session is over, for now."""
+
+    type: ClassVar[str] = "session_ended"
+
     reason: str = "other"
     native_reason: str | None = None
     started_at: datetime | None = None
@@ -89,6 +100,38 @@ class SessionEnded(Event):
     model: str | None = None
     decisions: tuple[JsonObject, ...] = ()
     parent_session_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionCompacting(SessionEvent):
+    """An agent is about to forget the beginning of its session, which goes on."""
+
+    type: ClassVar[str] = "session_compacting"
+
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionRecorded(Event):
+    """Something was decided in a session, in the words of whoever recorded it."""
+
+    type: ClassVar[str] = "decision_recorded"
+
+    description: str
+    category: str = "decision"
+    stakes: str = "unstated"
+    confidence: Share = 1.0
+    at: datetime | None = None
+
+    @property
+    def decision(self) -> Decision:
+        return Decision(
+            description=self.description,
+            category=self.category,
+            stakes=self.stakes,
+            confidence=self.confidence,
+            at=self.at or self.time,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +177,18 @@ class EpisodeSummarized(Event):
             return data
         saying = (each for each in cast("list[Any]", candidates) if not isinstance(each, str) or each.strip())
         return {**data, "candidate_facts": [{"text": each} if isinstance(each, str) else each for each in saying]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOutdated(Event):
+    """There is a better means (*by*, a model and a prompt) than the one that made this edition of an episode."""
+
+    type: ClassVar[str] = "episode_outdated"
+
+    episode_id: UUID
+    edition: int
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,7 @@ class EpisodeSummarizer:
             _log.warning("session seen in fewer windows than it takes", wanted=windows.wanted, windows=made)
         episode = _episode(event, transcript, windows, _summarized(transcript, windows))
         return Effects(
-            writes=(SaveEpisode(episode=episode, replaces=stored.version if stored else None), *_releases(event)),
+            writes=(SaveEpisode(episode=episode, replaces=stored), *_releases(event)),
             events=(self._summarized(event, episode),),
         )
 

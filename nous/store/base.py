@@ -1,12 +1,13 @@
 """Where episodes, facts and transcripts are read. Writing is the bus's: it commits what a handler returns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from nous.episode import Episode
-from nous.events import SessionEnded
+from nous.brief import Brief
+from nous.episode import Decision, Episode
+from nous.events import SessionEvent
 from nous.fact import LogVersion, Row
 from nous.scope import Scope
 from nous.transcript.model import Transcript
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
 
 
 class Episodes(Protocol):
-    """The episodes of every scope, each in its current version."""
+    """The episodes of every scope, each in its current edition."""
 
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None: ...
+
+    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
+        """Every edition of an episode, the current one first."""
+        ...
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
         """The *limit* episodes that ended last, newest first."""
@@ -27,6 +32,30 @@ class Episodes(Protocol):
 
     def scopes(self) -> Sequence[Scope]:
         """Every scope that has an episode or a fact, in order."""
+        ...
+
+
+class Briefs(Protocol):
+    """What episodes were made from, and which of them a model has not made yet."""
+
+    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
+        """What the episode's current edition was made from; None where nothing was kept of it."""
+        ...
+
+    def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
+        """The extractive episodes that have a brief, and were not tried yet by *by*, a model and a prompt."""
+        ...
+
+
+class DecisionSource(Protocol):
+    """What was decided in sessions, as it was said while they ran."""
+
+    def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
+        """The decisions of one session, in the order in which they were made.
+
+        Raises:
+            Unavailable: the store did not answer.
+        """
         ...
 
 
@@ -54,7 +83,7 @@ class FactLog(Protocol):
 class Transcripts(Protocol):
     """Finds and reads the transcript that an event speaks of."""
 
-    def read(self, event: SessionEnded) -> Transcript:
+    def read(self, event: SessionEvent) -> Transcript:
         """The transcript, inline or referred to.
 
         Raises:

@@ -1,22 +1,27 @@
 """The keys that the store owns. `<p>` is the configured prefix, *kept* means without a TTL.
 
-| key                                          | type   | life           | holds                                  |
-|----------------------------------------------|--------|----------------|----------------------------------------|
-| <p>:scopes                                   | set    | kept           | every scope written to, as text        |
-| <p>:episodes:<scope>                         | hash   | kept           | episode id -> the episode, JSON        |
-| <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> version, for the commit  |
-| <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended   |
-| <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit      |
-| <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`) |
-| <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `nous.store.blocks`)      |
-| <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip           |
+| key                                          | type   | life           | holds                                    |
+|----------------------------------------------|--------|----------------|------------------------------------------|
+| <p>:scopes                                   | set    | kept           | every scope written to, as text          |
+| <p>:episodes:<scope>                         | hash   | kept           | episode id -> the episode, JSON          |
+| <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> state, for the commit      |
+| <p>:episode-editions:<scope>                 | hash   | kept           | <episode id>/<edition> -> an earlier one |
+| <p>:briefs:<scope>                           | hash   | kept           | episode id -> what it was made from      |
+| <p>:decisions:<scope>:<episode id>           | hash   | kept           | event id -> a decision, JSON             |
+| <p>:unrefined                                | hash   | kept           | extractive episode -> tried in vain by   |
+| <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended     |
+| <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit        |
+| <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`)   |
+| <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `nous.store.blocks`)        |
+| <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
 
 All but the last are written only by a commit. A transcript is written by whoever publishes with an upload; the commit
 of its event releases it.
 """
 
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, unquote
+from uuid import UUID
 
 from nous.scope import Scope
 
@@ -36,6 +41,19 @@ class StoreKeys:
 
     def episode_versions(self, scope: Scope) -> str:
         return self._of("episode-versions", scope)
+
+    def episode_editions(self, scope: Scope) -> str:
+        return self._of("episode-editions", scope)
+
+    def briefs(self, scope: Scope) -> str:
+        return self._of("briefs", scope)
+
+    def decisions(self, scope: Scope, episode_id: UUID) -> str:
+        return f"{self._of('decisions', scope)}:{episode_id}"
+
+    @property
+    def unrefined(self) -> str:
+        return f"{self.prefix}:unrefined"
 
     def episodes_by_end(self, scope: Scope) -> str:
         return self._of("episodes-by-end", scope)
@@ -63,6 +81,17 @@ class StoreKeys:
 
     def _of(self, what: str, scope: Scope) -> str:
         return f"{self.prefix}:{what}:{quote(str(scope), safe='/')}"
+
+
+def unrefined_name(scope: Scope, episode_id: UUID) -> str:
+    """How an episode is called among those of all scopes."""
+    return f"{quote(str(scope), safe='/')} {episode_id}"
+
+
+def unrefined_named(name: str) -> tuple[Scope, UUID]:
+    """The scope and the episode that *name* stands for."""
+    scope, _, episode_id = name.partition(" ")
+    return Scope.parse(unquote(scope)), UUID(episode_id)
 
 
 def _encoded(text: str) -> str:

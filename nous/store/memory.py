@@ -1,17 +1,19 @@
 """The store in memory: for tests, and for trying things out. It promises what the one in Redis does."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from uuid import UUID
 
-from nous.effects import AppendFacts, ReleaseTranscript, SaveEpisode, Write
-from nous.episode import Episode
+from nous.brief import Brief
+from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveEpisode, Write
+from nous.episode import Decision, Episode, Tier
 from nous.fact import LogVersion
 from nous.scope import Scope
 from nous.store.append import Continuation, continuation
 from nous.store.base import LogSlice
 from nous.store.blocks import Place
+from nous.store.decisions import in_order
 from nous.store.keys import StoreKeys
 from nous.store.rows import LogEntry
 from nous.store.slices import slice_of
@@ -40,12 +42,16 @@ class _Log:
 
 
 class MemoryStore:
-    """`Episodes`, `FactLog` and `Uploads` in one, safe to use from many threads. *keys* name the uploads."""
+    """Everything that `nous.store.base` asks for in one, safe to use from many threads. *keys* name the uploads."""
 
     def __init__(self, keys: StoreKeys | None = None) -> None:
         self._keys = keys or StoreKeys()
         self._lock = RLock()
         self._episodes: dict[Scope, dict[UUID, Episode]] = {}
+        self._earlier: dict[tuple[Scope, UUID], list[Episode]] = {}
+        self._briefs: dict[tuple[Scope, UUID], Brief] = {}
+        self._unrefined: dict[tuple[Scope, UUID], str] = {}
+        self._decisions: dict[tuple[Scope, UUID], dict[UUID, Decision]] = {}
         self._logs: dict[Scope, _Log] = {}
         self._uploads: dict[str, bytes] = {}
 
@@ -68,6 +74,23 @@ class MemoryStore:
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         with self._lock:
             return self._episodes.get(scope, {}).get(episode_id)
+
+    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
+        with self._lock:
+            current = self.get(scope, episode_id)
+            return (current, *reversed(self._earlier.get((scope, episode_id), ()))) if current else ()
+
+    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
+        with self._lock:
+            return self._briefs.get((scope, episode_id))
+
+    def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
+        with self._lock:
+            return iter([place for place, tried in self._unrefined.items() if tried != by])
+
+    def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
+        with self._lock:
+            return in_order(self._decisions.get((scope, episode_id), {}).values())
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
         with self._lock:
@@ -97,18 +120,34 @@ class MemoryStore:
         match write:
             case SaveEpisode(episode=episode, replaces=replaces):
                 stored = self.get(episode.scope, episode.id)
-                is_same = (stored.version if stored else None) == (replaces or None)
+                is_same = (stored.state if stored else None) == (replaces.state if replaces else None)
                 return None if is_same else f"episode {episode.id} has changed"
             case AppendFacts(scope=scope, expected=expected):
                 is_same = self._logs.get(scope, _Log()).version == expected
                 return None if is_same else f"the facts of {scope} have changed"
-            case ReleaseTranscript():
+            case ReleaseTranscript() | KeepDecision() | NoteTried():
                 return None
+
+    def _save(self, write: SaveEpisode) -> None:
+        episode, place = write.episode, (write.episode.scope, write.episode.id)
+        if write.replaces:
+            self._earlier.setdefault(place, []).append(write.replaces)
+        if write.brief:
+            self._briefs[place] = write.brief
+        if episode.tier is Tier.LLM:
+            self._unrefined.pop(place, None)
+        elif write.brief:
+            self._unrefined[place] = ""
+        self._episodes.setdefault(episode.scope, {})[episode.id] = episode
 
     def _do(self, write: Write, added: Continuation | None) -> None:
         match write:
-            case SaveEpisode(episode=episode):
-                self._episodes.setdefault(episode.scope, {})[episode.id] = episode
+            case SaveEpisode():
+                self._save(write)
+            case NoteTried(scope=scope, episode_id=episode_id, by=by):
+                self._unrefined[scope, episode_id] = by
+            case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
+                self._decisions.setdefault((scope, episode_id), {})[event_id] = decision
             case AppendFacts(scope=scope):
                 if added and added.entries:
                     self._logs.setdefault(scope, _Log()).extend(added)

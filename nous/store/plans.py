@@ -6,11 +6,13 @@ No command does harm when it is run again after the same checks, so a commit tha
 from collections.abc import Iterator
 
 from nous.bus.plan import Check, Command, Plan
-from nous.effects import AppendFacts, ReleaseTranscript, SaveEpisode, Write
+from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveEpisode, Write
+from nous.episode import Tier
 from nous.fact import LogVersion
 from nous.store.append import Continuation, continuation
 from nous.store.blocks import runs
-from nous.store.keys import StoreKeys
+from nous.store.briefs import packed
+from nous.store.keys import StoreKeys, unrefined_name
 from nous.store.records import encode
 from nous.store.uploads import key_of
 
@@ -28,6 +30,10 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
     match write:
         case SaveEpisode():
             return _save(write, keys)
+        case NoteTried():
+            return _note(write, keys)
+        case KeepDecision():
+            return _keep(write, keys)
         case AppendFacts():
             return _append(write, keys)
         case ReleaseTranscript():
@@ -36,16 +42,47 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
 
 def _save(write: SaveEpisode, keys: StoreKeys) -> Plan:
     episode, scope, name = write.episode, write.episode.scope, str(write.episode.id)
-    versions = keys.episode_versions(scope)
+    states = keys.episode_versions(scope)
+    expected = write.replaces.state if write.replaces else ""
     return Plan(
-        checks=(Check("HGET", versions, (name,), write.replaces or ""),),
+        checks=(Check("HGET", states, (name,), expected),),
         commands=(
+            *_set_aside(write, keys),
+            *_prepared(write, keys),
             Command("HSET", keys.episodes(scope), (name, encode(episode))),
-            Command("HSET", versions, (name, episode.version)),
+            Command("HSET", states, (name, episode.state)),
             Command("ZADD", keys.episodes_by_end(scope), (episode.ended_at.timestamp(), name)),
             Command("SADD", keys.scopes, (str(scope),)),
         ),
     )
+
+
+def _set_aside(write: SaveEpisode, keys: StoreKeys) -> Iterator[Command]:
+    """Keep the edition that is replaced."""
+    if write.replaces:
+        name = f"{write.replaces.id}/{write.replaces.edition}"
+        yield Command("HSET", keys.episode_editions(write.episode.scope), (name, encode(write.replaces)))
+
+
+def _prepared(write: SaveEpisode, keys: StoreKeys) -> Iterator[Command]:
+    """Keep what it takes to make the episode anew, and whether that is still to come."""
+    scope, episode_id = write.episode.scope, write.episode.id
+    if write.brief:
+        yield Command("HSET", keys.briefs(scope), (str(episode_id), packed(write.brief)))
+    if write.episode.tier is Tier.LLM:
+        yield Command("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
+    elif write.brief:
+        yield Command("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
+
+
+def _note(write: NoteTried, keys: StoreKeys) -> Plan:
+    name = unrefined_name(write.scope, write.episode_id)
+    return Plan(commands=(Command("HSET", keys.unrefined, (name, write.by)),))
+
+
+def _keep(write: KeepDecision, keys: StoreKeys) -> Plan:
+    kept = keys.decisions(write.scope, write.episode_id)
+    return Plan(commands=(Command("HSET", kept, (str(write.event_id), encode(write.decision))),))
 
 
 def _append(write: AppendFacts, keys: StoreKeys) -> Plan:

@@ -1,20 +1,22 @@
-"""Episodes in Redis. How they are written stands in `nous.store.plans`."""
+"""Episodes in Redis, with what each was made from. How they are written stands in `nous.store.plans`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
 import redis
 
+from nous.brief import Brief
 from nous.bus.redis_errors import translated
 from nous.episode import Episode
 from nous.scope import Scope
-from nous.store.keys import StoreKeys
+from nous.store.briefs import unpacked
+from nous.store.keys import StoreKeys, unrefined_named
 from nous.store.records import decode
 
 
 class RedisEpisodes:
-    """`Episodes` on one Redis primary. *client* must not decode responses."""
+    """`Episodes` and `Briefs` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client = client
@@ -23,6 +25,14 @@ class RedisEpisodes:
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
         return None if stored is None else decode(Episode, stored)
+
+    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
+        current = self.get(scope, episode_id)
+        if current is None:
+            return ()
+        names = [f"{episode_id}/{number}" for number in range(current.edition - 1, 0, -1)]
+        stored = self._ask("HMGET", self._keys.episode_editions(scope), *names) if names else ()
+        return (current, *(decode(Episode, earlier) for earlier in stored if earlier is not None))
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
         if limit < 1:
@@ -34,6 +44,19 @@ class RedisEpisodes:
 
     def scopes(self) -> Sequence[Scope]:
         return sorted(Scope.parse(text.decode()) for text in self._ask("SMEMBERS", self._keys.scopes))
+
+    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
+        stored = self._ask("HGET", self._keys.briefs(scope), str(episode_id))
+        return None if stored is None else unpacked(stored)
+
+    def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
+        cursor = 0
+        while True:
+            cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
+            pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
+            yield from (unrefined_named(name.decode()) for name, tried in pairs if tried != by.encode())
+            if int(cursor) == 0:
+                return
 
     def _ask(self, command: str, key: str, *arguments: str | bytes | int) -> Any:
         with translated():

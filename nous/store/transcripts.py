@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from nous.errors import BadInput, NotFound
-from nous.events import SessionEnded
+from nous.events import SessionEvent
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, key_of, unpacked
 from nous.transcript import UnknownFormat, parse_transcript, read_transcript
@@ -37,7 +37,7 @@ class StoredTranscripts:
         self._uploads = uploads
         self._keys = keys
 
-    def read(self, event: SessionEnded) -> Transcript:
+    def read(self, event: SessionEvent) -> Transcript:
         try:
             return self._read(event)
         except UnknownFormat:
@@ -46,7 +46,7 @@ class StoredTranscripts:
                 "the transcript is of no format that nous reads: `nous transcript` says what it holds"
             ) from None
 
-    def _read(self, event: SessionEnded) -> Transcript:
+    def _read(self, event: SessionEvent) -> Transcript:
         if event.transcript is not None:
             return parse_transcript(event.transcript, format=event.format, source="inline")
         match (event.dataref or "").partition(":")[0]:
@@ -57,7 +57,7 @@ class StoredTranscripts:
             case _:
                 raise BadInput("the event has no transcript: neither inline, nor a dataref of file:// or redis:")
 
-    def _uploaded(self, event: SessionEnded, dataref: str) -> Transcript:
+    def _uploaded(self, event: SessionEvent, dataref: str) -> Transcript:
         key = key_of(dataref, within=self._keys.transcripts_of(event.scope))
         if key is None:
             raise BadInput(f"{dataref} is no transcript that was uploaded for {event.scope}")
@@ -69,7 +69,7 @@ class StoredTranscripts:
         return _compared(transcript, event, beginning=lambda length: sha256(content[:length]).hexdigest())
 
 
-def _from_file(event: SessionEnded, path: Path) -> Transcript:
+def _from_file(event: SessionEvent, path: Path) -> Transcript:
     with _readable(path):
         if not stat.S_ISREG(path.stat().st_mode):
             raise BadInput(f"{path} is not a regular file")
@@ -101,13 +101,13 @@ def _readable(path: Path) -> Generator[None]:
         raise BadInput(f"{path} cannot be read: {error}") from error
 
 
-def _compared(transcript: Transcript, event: SessionEnded, *, beginning: Callable[[int], str]) -> Transcript:
+def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callable[[int], str]) -> Transcript:
     """*transcript*, with a note of what has become of it since *event* was published."""
     change = _change(transcript, event, beginning)
     return replace(transcript, skipped={**transcript.skipped, change: 1}) if change else transcript
 
 
-def _change(transcript: Transcript, event: SessionEnded, beginning: Callable[[int], str]) -> str | None:
+def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[int], str]) -> str | None:
     """What has become of it; *beginning* gives the digest of so many bytes from its start."""
     length = transcript.bytes if event.bytes is None else event.bytes
     digest = transcript.digest if event.digest is None else event.digest.lower()

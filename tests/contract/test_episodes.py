@@ -139,15 +139,15 @@ def test_a_new_version_takes_the_place_of_the_one_the_handler_saw(world: World) 
     world.write(SaveEpisode(episode=episode(version="v1")))
     newer = episode(version="v2", ended_at=NOON + timedelta(hours=1))
 
-    assert world.write(SaveEpisode(episode=newer, replaces="v1"))
+    assert world.write(SaveEpisode(episode=newer, replaces=episode(version="v1")))
     assert list(world.episodes.recent(HOME)) == [newer]
 
 
 def test_a_version_that_is_gone_is_not_replaced_twice(world: World) -> None:
     world.write(SaveEpisode(episode=episode(version="v1")))
-    world.write(SaveEpisode(episode=episode(version="v2"), replaces="v1"))
+    world.write(SaveEpisode(episode=episode(version="v2"), replaces=episode(version="v1")))
 
-    assert not world.write(SaveEpisode(episode=episode(version="v3"), replaces="v1"))
+    assert not world.write(SaveEpisode(episode=episode(version="v3"), replaces=episode(version="v1")))
 
 
 def test_recent_episodes_come_newest_first(world: World) -> None:

@@ -133,7 +133,7 @@ def test_a_session_that_grew_replaces_its_episode(kit: Kit, store: MemoryStore, 
 
     effects = summarize(kit, store, ended(text=LONGER))
 
-    assert [write.replaces for write in effects.writes if isinstance(write, SaveEpisode)] == [before.version]
+    assert [write.replaces for write in effects.writes if isinstance(write, SaveEpisode)] == [before]
     assert only_episode(store).id == before.id
     assert only_episode(store).bytes == len(LONGER)
 

@@ -1,5 +1,6 @@
 """Writes as plans."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid5
 
@@ -43,7 +44,7 @@ def save() -> SaveEpisode:
         excerpt_chars=0,
         excerpt_dropped=0,
     )
-    return SaveEpisode(episode=episode, replaces="v0")
+    return SaveEpisode(episode=episode, replaces=replace(episode, version="v0"))
 
 
 def append(count: int, expected: LogVersion | None = None) -> AppendFacts:
