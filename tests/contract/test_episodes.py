@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from uuid import uuid5
 
 import fakeredis
 import pytest
 import redis
+from builders.episodes import HOME, NOON, WORK, episode
 
 from nous.bus.base import Bus, Committed
 from nous.bus.memory import MemoryBus
 from nous.bus.redis import RedisBus
 from nous.effects import AppendFacts, Effects, SaveEpisode, Write
-from nous.episode import CandidateFact, Category, Episode, Outcome, Summary, Tier
+from nous.episode import Episode
 from nous.events import NAMESPACE
 from nous.fact import Linked, LogVersion
 from nous.scope import Scope
@@ -24,9 +25,6 @@ from nous.store.memory import MemoryStore
 from nous.store.plans import plan_for
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
-
-NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
-HOME, WORK = Scope(project="home"), Scope(project="work")
 
 
 @dataclass(frozen=True)
@@ -62,38 +60,6 @@ def world(request: pytest.FixtureRequest) -> World:
             return on_redis(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2))
         case _:
             return on_redis(request.getfixturevalue("redis_client"))
-
-
-def episode(session: str = "s1", *, version: str = "v1", scope: Scope = HOME, ended_at: datetime = NOON) -> Episode:
-    return Episode(
-        id=uuid5(NAMESPACE, session),
-        scope=scope,
-        session_id=session,
-        agent_id="agent",
-        version=version,
-        summary=Summary(
-            title="A title",
-            summary="Größe ist 🌍",
-            key_points=("one", "two"),
-            outcome=Outcome.PARTIAL,
-            outcome_rationale="half of it",
-            topics=("t",),
-            open_threads=("the other half",),
-        ),
-        candidate_facts=(CandidateFact(text="The port is 6380.", turns=(1, 3), category=Category.TECHNICAL),),
-        tier=Tier.EXTRACTIVE,
-        event_id=uuid5(NAMESPACE, f"{session}/{version}"),
-        ended_at=ended_at,
-        format="claude_code",
-        entries=12,
-        bytes=3456,
-        excerpt_digest="ab" * 32,
-        excerpt_chars=800,
-        excerpt_dropped=2,
-        files_touched=("a.py",),
-        skipped=(("torn line", 1),),
-        started_at=ended_at - timedelta(minutes=5),
-    )
 
 
 def test_episodes_that_ended_together_have_an_order_too(world: World) -> None:

@@ -1,0 +1,83 @@
+"""Every implementation of what is written down of a model's calls, and the clock it lives by."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import fakeredis
+import pytest
+import redis
+
+from nous.llm.books import Allowance, Outages, Pins, Tally
+from nous.llm.keys import LlmKeys
+from nous.llm.memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
+from nous.llm.redis_allowance import RedisAllowance
+from nous.llm.redis_outages import RedisOutages
+from nous.llm.redis_pins import RedisPins
+from nous.llm.redis_tally import RedisTally
+
+KINDS = ("memory", "fakeredis", "server", "sent twice")
+ANSWER_TTL = 600
+KEYS = LlmKeys("t")
+
+
+@dataclass(frozen=True)
+class Books:
+    """The four of them; *client* is what they are kept with, if that is Redis."""
+
+    pins: Pins
+    allowance: Allowance
+    outages: Outages
+    tally: Tally
+    clock: Any
+    client: redis.Redis | None = None
+
+
+class Insistent(redis.Redis):
+    """Sends every command twice and hears the second reply, as redis-py does when the first one is lost."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        super().execute_command(*args, **options)
+        return super().execute_command(*args, **options)
+
+
+def each_kind(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
+    """The books that a fixture's parameter names. Afterwards, no key may be without a TTL that is not documented so."""
+    books = _open(request, clock)
+    yield books
+    assert kept_for_ever(books) <= {"t:calls"}
+
+
+def _open(request: pytest.FixtureRequest, clock: Any) -> Books:
+    match request.param:
+        case "memory":
+            return in_memory(clock)
+        case "fakeredis":
+            return on_redis(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2), clock)
+        case "server":
+            return on_redis(request.getfixturevalue("redis_client"), clock)
+        case _:
+            pool = request.getfixturevalue("redis_client").connection_pool
+            return on_redis(Insistent(connection_pool=pool), clock)
+
+
+def in_memory(clock: Any) -> Books:
+    pins = MemoryPins(answer_ttl=ANSWER_TTL, clock=clock)
+    return Books(pins, MemoryAllowance(), MemoryOutages(clock=clock), MemoryTally(), clock)
+
+
+def on_redis(client: redis.Redis, clock: Any) -> Books:
+    return Books(
+        RedisPins(client, KEYS, answer_ttl=ANSWER_TTL),
+        RedisAllowance(client, KEYS),
+        RedisOutages(client, KEYS, clock=clock),
+        RedisTally(client, KEYS),
+        clock,
+        client,
+    )
+
+
+def kept_for_ever(books: Books) -> set[str]:
+    """The names of the keys that have no TTL."""
+    client: Any = books.client
+    return {key.decode() for key in client.scan_iter() if client.ttl(key) == -1} if client else set()

@@ -1,0 +1,155 @@
+"""A model that answers as it is told and every worker that asks it, in memory, with a clock that is moved by hand."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid5
+
+from builders.answers import SESSION, answer
+from builders.kits import kit_of
+from nous.author import Author
+from nous.bus.base import Lane, Subscription
+from nous.bus.ledger import Account
+from nous.bus.memory import MemoryBus
+from nous.bus.progress import Patience
+from nous.episode import Episode
+from nous.events import NAMESPACE, SessionEnded
+from nous.jobs.base import Line
+from nous.jobs.memory import MemoryJobs
+from nous.kit import Worker
+from nous.llm.base import Question
+from nous.llm.memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
+from nous.llm.scripted import Answer, Scripted
+from nous.runtime.attempt import Attempts
+from nous.runtime.dispatch import Dispatcher
+from nous.runtime.leases import LeaseKeeper
+from nous.runtime.sweep import Sweeper
+from nous.runtime.upgrade import Upgrader
+from nous.scope import Scope
+from nous.settings.model import LlmSettings
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+from nous.store.transcripts import StoredTranscripts
+from nous.summary.prompting import built_in
+from nous.wiring.model import ModelBooks, in_order
+from workers.episode_reviser import WORKER as REVISER
+from workers.episode_summarizer import WORKER as SUMMARIZER
+from workers.fact_extractor import WORKER as EXTRACTOR
+
+LEASE = 60.0
+START = 1_800_000_000.0
+
+
+class ModelWorld:
+    """One process with every worker, whose model answers with *answers*. `now` is in seconds since the epoch."""
+
+    def __init__(self, answers: Callable[[Question], Answer] | None = None, **llm: Any) -> None:
+        self.now = START
+        self.llm = LlmSettings(**llm)
+        self.answers: Callable[[Question], Answer] = answers or _good
+        self.model = Scripted(self._answered)
+        self.store = MemoryStore()
+        self.books = ModelBooks(
+            pins=MemoryPins(answer_ttl=7 * 86400, clock=self.clock),
+            allowance=MemoryAllowance(),
+            outages=MemoryOutages(clock=self.clock),
+            tally=MemoryTally(),
+        )
+        self.bus = MemoryBus(self.store.apply, clock=self.clock)
+        self.jobs = MemoryJobs()
+        self.use(self.author())
+
+    def _answered(self, question: Question) -> Answer:
+        return self.answers(question)
+
+    def clock(self) -> float:
+        return self.now
+
+    def date(self) -> datetime:
+        return datetime.fromtimestamp(self.now, tz=UTC)
+
+    def author(self, *, version: str | None = None) -> Author:
+        """The model behind all that spares it, with the prompt of that version, or the one there is."""
+        prompt = built_in("episode")
+        return Author(
+            model=in_order(self.model, self.llm, self.books, clock=self.date),
+            prompt=replace(prompt, version=version, system=f"{prompt.system} ({version})") if version else prompt,
+            tally=self.books.tally,
+            clock=self.date,
+            patience=timedelta(seconds=self.llm.patience),
+            waits_for_quota=self.llm.when_exhausted == "defer",
+        )
+
+    def use(self, author: Author | None, *workers: Worker) -> None:
+        """Start the process anew, with *author* and, instead of all, with *workers*."""
+        self.workers = {worker.name: worker for worker in workers or (SUMMARIZER, REVISER, EXTRACTOR)}
+        self.kit = kit_of(
+            self.store,
+            transcripts=StoredTranscripts(self.store, StoreKeys()),
+            clock=self.date,
+            author=author,
+        )
+        self.patience = Patience(lease=LEASE)
+        leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
+        self.attempts = Attempts(self.workers, bus=self.bus, kit=self.kit, patience=self.patience, leases=leases)
+
+    def publish(self, session: str = "s1", text: str = SESSION, **fields: Any) -> SessionEnded:
+        event_id = uuid5(NAMESPACE, f"{session}\n{text}")
+        event = SessionEnded(
+            id=event_id,
+            time=self.date(),
+            source="tests",
+            scope=fields.pop("scope", Scope()),
+            agent_id="tester",
+            session_id=session,
+            trace_id=event_id,
+            transcript=text,
+            **fields,
+        )
+        self.bus.publish(event)
+        return event
+
+    def work(self, seconds: float = 0.0, *, step: float = 1.0) -> None:
+        """Do all that can be done now, and then each *step* until *seconds* have passed."""
+        ends = self.now + seconds
+        self._work()
+        while self.now < ends:
+            self.now += step
+            self._work()
+
+    def offer(self) -> int:
+        """Offer extractive episodes to the model; returns how many."""
+        author = self.kit.author
+        assert author is not None
+        reviser = Subscription(REVISER.name, REVISER.consumes)
+        upgrader = Upgrader(reviser, kit=self.kit, bus=self.bus, ledger=self.bus, by=author.by, ahead=64, interval=1)
+        return upgrader.offer()
+
+    def _work(self) -> None:
+        for name, worker in self.workers.items():
+            subscription = Subscription(name, worker.consumes)
+            Sweeper(subscription, bus=self.bus, jobs=self.jobs, patience=self.patience).sweep()
+            Dispatcher(subscription, bus=self.bus, jobs=self.jobs, ahead=1000, lease=LEASE).dispatch()
+            for lane in Lane:
+                self.jobs.run(self.attempts, name, Line.of(lane))
+
+    @property
+    def episodes(self) -> list[Episode]:
+        return list(self.store.recent(Scope(), limit=1000))
+
+    @property
+    def tiers(self) -> list[str]:
+        return sorted(str(episode.tier) for episode in self.episodes)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What came of the calls to the model."""
+        return dict(self.books.tally.counts().get(self.model.id, {}))
+
+    def account(self, worker: str) -> Account:
+        return self.bus.account(Subscription(worker, self.workers[worker].consumes))
+
+
+def _good(_: Question) -> str:
+    return answer()

@@ -1,0 +1,56 @@
+"""A question to a model, and remote models to put it to."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from builders.model_server import ModelServer
+from nous.llm.base import Question
+from nous.llm.endpoint import Endpoint
+from nous.llm.loop import LoopThread
+from nous.llm.remote import Remote
+from nous.scope import Scope
+
+KEY = "sk-test-0123456789abcdef"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+PROMPT = "The kettle in the kitchen of Mrs Abernathy whistles at seven."
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 80},
+        "points": {"type": "array", "items": {"type": "string"}},
+        "count": {"type": "integer", "default": 0},
+    },
+    "required": ["title"],
+}
+
+
+def question(user: str = PROMPT, **fields: Any) -> Question:
+    known: dict[str, Any] = {
+        "scope": Scope(),
+        "subject": UUID(int=1),
+        "system": "You summarize what you are given.",
+        "user": user,
+        "name": "episode",
+        "schema": SCHEMA,
+        "most_tokens": 500,
+    }
+    return Question(**{**known, **fields})
+
+
+def endpoint_at(server: ModelServer, provider: str = "openai", **fields: Any) -> Endpoint:
+    """A model of *provider* at *server*, with a deadline that tests can wait for."""
+    base_url = server.url if provider == "anthropic" else server.openai_url
+    known: dict[str, Any] = {
+        "provider": provider,
+        "model": "test-model",
+        "base_url": base_url,
+        "api_key": KEY,
+        "deadline": 5.0,
+        "concurrency": 4,
+    }
+    return Endpoint(**{**known, **fields})
+
+
+def remote(server: ModelServer, loop: LoopThread, provider: str = "openai", **fields: Any) -> Remote:
+    return Remote(endpoint_at(server, provider, **fields), loop=loop, clock=lambda: NOW)

@@ -1,0 +1,195 @@
+"""Episodes are made anew when there is a better means, aside from the ones there are, which stay reachable."""
+
+from builders.answers import GOOD, SESSION, answer
+from builders.model_world import ModelWorld
+
+from nous.effects import SaveEpisode
+from nous.episode import Tier
+from nous.events import EpisodeOutdated, EpisodeSummarized
+from nous.runtime.upgrade import outdated
+from nous.scope import Scope
+from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
+
+NEWER = "episode-2"
+
+
+def outdated_by(world: ModelWorld, by: str) -> EpisodeOutdated:
+    (episode,) = world.episodes
+    return outdated(episode, by=by, reason="test", kit=world.kit)
+
+
+def current_facts(world: ModelWorld) -> list[str]:
+    with world.kit.memory.current(world.store, Scope(), world.kit.embedder) as knowledge:
+        return [known.fact.text for known in knowledge.current()]
+
+
+def test_sessions_of_before_there_was_a_model_are_made_anew_when_there_is_one() -> None:
+    world = ModelWorld()
+    world.use(None)
+    world.publish()
+    world.work()
+    assert world.tiers == ["extractive"]
+
+    world.use(world.author())
+    assert world.offer() == 1
+    world.work()
+
+    (episode,) = world.episodes
+    assert (episode.tier, episode.edition, episode.author) == (Tier.LLM, 2, "scripted:model")
+    assert episode.summary.title == GOOD["title"]
+    assert (episode.files_touched, episode.version, episode.session_id) == ((), episode.version, "s1")
+    assert world.offer() == 0
+
+
+def test_offering_twice_asks_once() -> None:
+    world = ModelWorld()
+    world.use(None)
+    world.publish()
+    world.work()
+    world.use(world.author())
+
+    assert world.offer() == 1
+    assert world.offer() == 0
+    world.bus.publish(outdated_by(world, "scripted:model episode-1"))
+    world.work()
+
+    assert len(world.model.questions) == 1
+    assert world.account("episode-reviser").received == 1
+
+
+def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+    world.answers = lambda _: answer(title="Another title for the same session of billing")
+    world.use(world.author(version=NEWER))
+
+    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
+    world.work()
+
+    (episode,) = world.episodes
+    editions = world.store.editions(Scope(), episode.id)
+    assert [each.edition for each in editions] == [2, 1]
+    assert [each.prompt_version for each in editions] == [NEWER, "episode-1"]
+    assert [each.summary.title for each in editions] == ["Another title for the same session of billing", GOOD["title"]]
+    assert world.account("episode-reviser").done == 1
+
+
+def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+    before = current_facts(world)
+    world.use(world.author(version=NEWER))
+
+    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
+    world.work()
+
+    assert before
+    assert current_facts(world) == before
+    assert world.account("fact-extractor").skipped == {"already learned": 1}
+
+
+def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+
+    effects = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-1"))
+
+    assert effects.skipped == UP_TO_DATE
+    assert len(world.model.questions) == 1
+
+
+def test_a_session_that_grew_takes_the_place_of_its_episode_and_facts_stay_single() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+
+    world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
+    world.work()
+
+    (episode,) = world.episodes
+    assert (episode.edition, len(world.model.questions)) == (2, 2)
+    assert [each.edition for each in world.store.editions(Scope(), episode.id)] == [2, 1]
+    assert len(current_facts(world)) == 1
+
+
+def test_the_same_transcript_is_not_asked_about_again() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+
+    world.publish()
+    world.work()
+
+    assert len(world.model.questions) == 1
+
+
+def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -> None:
+    world = ModelWorld()
+    world.use(None)
+    world.publish()
+    world.work()
+    event = outdated_by(world, "scripted:model episode-1")
+    world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
+    world.work()
+    world.use(world.author())
+
+    world.bus.publish(event)
+    world.work()
+
+    (episode,) = world.episodes
+    assert (episode.tier, episode.edition) == (Tier.LLM, 3)
+    assert "Staging uses port 9018" in world.model.questions[0].user
+
+
+def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
+    world = ModelWorld()
+    world.use(None)
+    world.publish()
+    world.work()
+    world.use(world.author())
+
+    (said,) = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-1")).events
+
+    assert isinstance(said, EpisodeSummarized)
+    assert (said.tier, said.model, said.prompt_version) == ("llm", "scripted:model", "episode-1")
+    assert said.tokens is not None
+    assert said.tokens["out"] > 0
+
+
+def test_without_a_model_it_waits_for_one() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+    event = outdated_by(world, "another")
+    world.use(None)
+
+    world.bus.publish(event)
+    world.work()
+
+    account = world.account("episode-reviser")
+    assert (account.in_flight, account.dead) == (1, 0)
+    world.use(world.author(version=NEWER))
+    world.work(600, step=60)
+    assert world.account("episode-reviser").done == 1
+
+
+def test_an_episode_that_nobody_has_is_skipped() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+
+    assert WORKER.build(ModelWorld().kit)(outdated_by(world, "x")).skipped == NO_EPISODE
+
+
+def test_an_episode_of_which_nothing_was_kept_is_skipped() -> None:
+    world, older = ModelWorld(), ModelWorld()
+    world.publish()
+    world.work()
+    (episode,) = world.episodes
+    assert older.store.apply([SaveEpisode(episode=episode)]) is None  # a release that kept no briefs wrote it
+    older.use(older.author(version=NEWER))
+
+    assert WORKER.build(older.kit)(outdated_by(older, "x")).skipped == NO_BRIEF

@@ -1,0 +1,228 @@
+"""What becomes of sessions when their model does not answer: every one has an episode in the end, and none is lost."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from builders.answers import answer
+from builders.model_world import START, ModelWorld
+
+from nous.episode import Tier, Tokens
+from nous.llm.base import (
+    ModelMisconfigured,
+    ModelQuota,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    Question,
+    Reply,
+)
+from nous.scope import Scope
+from workers.episode_summarizer import WORKER as SUMMARIZER
+
+SESSIONS = 20
+
+
+def out_until(world: ModelWorld, end: float, error: Exception) -> None:
+    """Have the model fail with *error* until *end* seconds after the beginning, and answer from then on."""
+    world.answers = lambda _: error if world.now < START + end else answer()
+
+
+def published(world: ModelWorld, count: int = SESSIONS) -> None:
+    for number in range(count):
+        world.publish(f"s{number}", f"User: Please always run billing on port 9017, says {number}.\n\nAssistant: Done.")
+
+
+def asked_twice(world: ModelWorld) -> int:
+    """Calls beyond one for each prompt."""
+    asked = Counter(question.digest for question in world.model.questions)
+    return sum(asked.values()) - len(asked)
+
+
+def test_an_outage_of_a_minute_only_delays_the_model() -> None:
+    world = ModelWorld()
+    out_until(world, 60, ModelUnreachable("refused"))
+
+    published(world)
+    world.work(120)
+
+    assert world.tiers == ["llm"] * SESSIONS
+    account = world.account("episode-summarizer")
+    assert (account.done, account.dead, account.balance) == (SESSIONS, 0, 0)
+    assert world.counts["answered"] == SESSIONS
+    assert asked_twice(world) <= world.counts["failed_transport"]
+    assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
+    assert world.counts["failed_transport"] < 10  # one call finds out for all
+
+
+def test_sessions_of_an_outage_of_ten_minutes_have_an_episode_soon_and_a_better_one_later() -> None:
+    world = ModelWorld()
+    out_until(world, 600, ModelUnreachable("refused"))
+
+    published(world)
+    world.work(180, step=5)
+    assert world.tiers == ["extractive"] * SESSIONS
+    assert {episode.made_do for episode in world.episodes} == {"transport: refused", *_left_alone(world)}
+    assert world.offer() == SESSIONS
+    world.work(720, step=5)
+
+    assert world.tiers == ["llm"] * SESSIONS
+    assert [world.account(name).dead for name in world.workers] == [0, 0, 0]
+    assert all(account.balance == 0 for account in map(world.account, world.workers))
+    assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
+
+
+def _left_alone(world: ModelWorld) -> set[str]:
+    return {episode.made_do for episode in world.episodes if episode.made_do and "left alone" in episode.made_do}
+
+
+def test_a_session_that_ends_in_a_long_outage_does_not_wait() -> None:
+    world = ModelWorld()
+    out_until(world, 600, ModelUnreachable("refused"))
+    published(world, 1)
+    world.work(300, step=5)
+
+    world.publish("late")
+    world.work()
+
+    assert {episode.session_id for episode in world.episodes} == {"s0", "late"}
+
+
+def test_a_quota_is_waited_for_and_costs_no_attempt() -> None:
+    world = ModelWorld()
+    until = world.date() + timedelta(hours=3)
+    out_until(world, 3 * 3600, ModelQuota("enough", until=until))
+
+    published(world, 3)
+    world.work(2 * 3600, step=60)
+    assert world.episodes == []
+    assert world.counts["failed_quota"] == 1  # nobody asks before the time that the provider has said
+    world.work(2 * 3600, step=60)
+
+    assert world.tiers == ["llm"] * 3
+    assert world.account("episode-summarizer").done == 3
+    assert world.counts["calls"] == 4
+
+
+def test_a_quota_is_not_waited_for_where_that_is_not_wanted() -> None:
+    world = ModelWorld(when_exhausted="extractive")
+    out_until(world, 3600, ModelQuota("enough", until=world.date() + timedelta(hours=1)))
+
+    published(world, 2)
+    world.work()
+
+    assert world.tiers == ["extractive"] * 2
+    assert world.offer() == 2
+    world.work(2 * 3600, step=60)
+    assert world.tiers == ["llm"] * 2
+
+
+def test_a_question_that_always_times_out_is_tried_as_often_as_configured_and_then_done_without() -> None:
+    world = ModelWorld(lambda question: ModelTimeout("too slow") if "slow" in question.user else answer())
+    world.publish("slow", "User: Please do the slow thing with billing on port 9017.\n\nAssistant: It is done now.")
+
+    for number in range(30):
+        world.publish(f"quick{number}")
+        world.work(20, step=5)
+
+    slow = next(episode for episode in world.episodes if episode.session_id == "slow")
+    assert slow.made_do is not None
+    assert slow.made_do.startswith("timeout: ")
+    assert world.counts["failed_timeout"] == world.patience.max_attempts
+    assert world.account("episode-summarizer").dead == 0
+
+
+@pytest.mark.parametrize(
+    "error", [ModelRefused("the question is too long"), ModelMisconfigured("no such key")], ids=["question", "key"]
+)
+def test_what_waiting_does_not_mend_is_not_waited_for(error: Exception) -> None:
+    world = ModelWorld(lambda _: error)
+
+    world.publish()
+    world.work()
+
+    (episode,) = world.episodes
+    assert episode.tier is Tier.EXTRACTIVE
+    assert (episode.made_do or "").startswith("other: ")
+    assert world.counts["failed_other"] == 1
+
+
+def test_an_answer_that_is_of_no_use_is_asked_for_once_more_and_never_again() -> None:
+    world = ModelWorld(lambda _: "I would rather talk about the weather.")
+
+    world.publish()
+    world.work()
+    assert world.tiers == ["extractive"]
+    assert world.offer() == 1
+    world.work(60)
+
+    assert (world.counts["calls"], world.counts["asked_again"]) == (2, 2)  # the second time, both are remembered
+    assert world.account("episode-reviser").skipped == {"parse": 1}
+    assert world.offer() == 0
+    (episode,) = world.episodes
+    assert (episode.made_do or "").startswith("parse: ")
+
+
+def test_the_model_is_told_what_was_wrong_with_its_answer() -> None:
+    world = ModelWorld(lambda question: answer() if question.earlier else answer(outcome="splendid"))
+
+    world.publish()
+    world.work()
+
+    assert world.tiers == ["llm"]
+    [exchange] = world.model.questions[1].earlier
+    assert "outcome" in exchange.complaint
+    assert exchange.answer == answer(outcome="splendid")
+    (episode,) = world.episodes
+    assert episode.tokens is not None
+    assert episode.tokens.input == world.counts["tokens_in"]
+
+
+def test_a_refused_commit_does_not_ask_again() -> None:
+    world = ModelWorld()
+    author = world.author()
+    calls: list[int] = []
+
+    def grown_meanwhile(_: Question) -> str:
+        calls.append(1)
+        if len(calls) == 1:  # another process makes an episode of the same session
+            effects = SUMMARIZER.build(world.kit)(world.publish("s1", f"{'User: hello there, billing. ' * 9}"))
+            assert world.store.apply(effects.writes) is None
+        return answer()
+
+    world.answers = grown_meanwhile
+    world.use(author, SUMMARIZER)
+    world.publish()
+    world.work()
+
+    assert len(world.model.questions) == 2  # one for each transcript
+    assert world.account("episode-summarizer").balance == 0
+
+
+def test_the_day_s_tokens_are_kept_to_and_the_rest_waits_for_midnight() -> None:
+    world = ModelWorld(daily_tokens=6_000)
+    published(world, 5)
+
+    world.work(3600, step=60)
+    first_day = world.date().date()
+    [spending] = world.books.allowance.spending(first_day)
+    assert 0 < len(world.episodes) < 5
+    assert spending.spent == world.counts["tokens_in"] + world.counts["tokens_out"] <= 6_000
+    assert spending.reserved == 0
+
+    world.work(48 * 3600, step=600)
+    assert world.tiers == ["llm"] * 5
+    assert (world.counts["calls"], world.account("episode-summarizer").dead) == (5, 0)
+
+
+def test_one_scope_does_not_spend_what_is_another_s() -> None:
+    world = ModelWorld(daily_tokens=4_000, when_exhausted="extractive")
+    world.answers = lambda _: Reply(text=answer(), model="m", tokens=Tokens(900, 100))
+    for number in range(3):
+        world.publish(f"s{number}", f"User: Please run billing on port 9017, says {number}.\n\nAssistant: It is done.")
+    world.publish("theirs", scope=Scope(project="theirs"))
+
+    world.work()
+
+    assert world.tiers == ["extractive", "extractive", "llm"]
+    assert [episode.tier for episode in world.store.recent(Scope(project="theirs"))] == [Tier.LLM]
