@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nous.bus.base import Receipt
 
-__all__ = ["publish"]
+__all__ = ["publish", "record_decision"]
 
 
 def publish(
@@ -23,12 +23,15 @@ def publish(
     agent_id: str = "default",
     upload: bool = False,
     durable: bool = False,
+    compacting: bool = False,
 ) -> "Sequence[Receipt]":
     """Hand over a session that has ended; workers turn it into an episode and facts.
 
     *session* is the path of a transcript in any format that nous reads, the text of one (anything with a line break),
     or a list of chat messages. A file is referred to, unless *upload* sends what it says along, for workers on other
     hosts. *durable* waits until the server's disk has the event. Publishing the same session again adds nothing.
+    *compacting* says that the session goes on, and that its agent is about to forget the beginning: workers then keep
+    its anchored summary.
 
     Returns a receipt for each session in the file, usually one.
 
@@ -42,6 +45,37 @@ def publish(
     from nous.runtime.publish import About  # noqa: PLC0415
     from nous.scope import Scope  # noqa: PLC0415
 
-    about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id)
+    about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting)
     published = default_producer().publish(session, about, upload=upload, durable=durable)
     return [each.receipt for each in published]
+
+
+def record_decision(
+    session_id: str,
+    description: str,
+    *,
+    category: str = "decision",
+    stakes: str = "unstated",
+    confidence: float = 1.0,
+    scope: str = "default",
+    agent_id: str = "default",
+) -> "Receipt":
+    """Keep what was decided in a session with the episode that it will become; saying it again adds nothing.
+
+    *confidence* is between 0 and 1.
+
+    Raises:
+        BadInput: the description is empty, or the confidence out of range.
+        Misconfigured, Unavailable: the settings or the server do not do.
+    """
+    from nous.episode import Decision  # noqa: PLC0415
+    from nous.errors import BadInput  # noqa: PLC0415
+    from nous.producer import default_producer  # noqa: PLC0415
+    from nous.scope import Scope  # noqa: PLC0415
+
+    if not description.strip():
+        raise BadInput("a decision needs a description")
+    if not 0 <= confidence <= 1:
+        raise BadInput(f"a confidence of {confidence}: it has to be between 0 and 1")
+    decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
+    return default_producer().record(decision, session_id=session_id, scope=Scope.parse(scope), agent_id=agent_id)

@@ -10,6 +10,7 @@ from nous.errors import Retryable
 from nous.events import Event
 from nous.fact import LogVersion, Row
 from nous.scope import Scope
+from nous.summary.anchored.anchor import Anchor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,14 @@ class KeepDecision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SaveAnchor:
+    """Store a session's anchored summary in place of the one made for the event *replaces* (None: there was none)."""
+
+    anchor: Anchor
+    replaces: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AppendFacts:
     """Append rows to a scope's log, if nobody has appended since *expected* was read.
 
@@ -69,7 +78,7 @@ class ReleaseTranscript:
     dataref: str
 
 
-Write = SaveEpisode | NoteTried | KeepDecision | AppendFacts | ReleaseTranscript
+Write = SaveEpisode | NoteTried | KeepDecision | SaveAnchor | AppendFacts | ReleaseTranscript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,8 @@ def _place(write: Write) -> tuple[object, ...]:
             return "tried", write.scope, write.episode_id
         case KeepDecision():
             return "decision", write.scope, write.episode_id, write.event_id
+        case SaveAnchor():
+            return "anchor", write.anchor.scope, write.anchor.agent_id, write.anchor.session_id
         case AppendFacts():
             return "facts", write.scope
         case ReleaseTranscript():

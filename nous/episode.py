@@ -1,9 +1,10 @@
 """What a session leaves behind."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, cast
 from uuid import UUID
 
 from annotated_types import Interval
@@ -27,6 +28,23 @@ class Decision:
     confidence: Share = 1.0
     turns: tuple[int, ...] = ()
     at: datetime | None = None
+
+    @classmethod
+    def read(cls, said: object) -> "Decision | None":
+        """What a foreign program calls a decision: a text, or an object with a description; None for anything else."""
+        if not isinstance(said, Mapping):
+            return cls(description=said) if isinstance(said, str) and said.strip() else None
+        told = cast("Mapping[str, object]", said)
+        text = told.get("description")
+        if not isinstance(text, str) or not text.strip():
+            return None
+        category, stakes, sure = told.get("category"), told.get("stakes"), told.get("confidence")
+        return cls(
+            description=text,
+            category=category if isinstance(category, str) and category else "decision",
+            stakes=stakes if isinstance(stakes, str) and stakes else "unstated",
+            confidence=float(sure) if isinstance(sure, int | float) and 0 <= sure <= 1 else 1.0,
+        )
 
     @property
     def line(self) -> str:
@@ -126,6 +144,7 @@ class Episode:
     summarizer saw, in how many `windows`. `event_id` is the event that led to this version. `edition` counts from 1
     what was made of the session, from longer transcripts or by other means.
 
+    `model`, such as `openai:gpt-5-mini`, and `prompt_version` made it; both are None for an extractive one.
     `outcome_turns` are what the outcome rests on, and `is_sure` is false where nothing shows it. `made_do` says why a
     summary that a model should have made is extractive. `dropped_facts` counts, by reason, what was not let through.
     """
@@ -162,6 +181,11 @@ class Episode:
     decisions: tuple[Decision, ...] = ()
     dropped_facts: tuple[tuple[str, int], ...] = ()
     made_do: str | None = None
+
+    @property
+    def by(self) -> str:
+        """The model and the prompt that made it, as `nous.author.Author.by` names them."""
+        return f"{self.model} {self.prompt_version}"
 
     @property
     def state(self) -> str:

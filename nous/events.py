@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 from uuid import UUID, uuid5
 
-from nous.episode import CandidateFact, Decision, Share, Summary
+from nous.episode import CandidateFact, Decision, Episode, Share, Summary
 from nous.scope import Scope
 
 NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
@@ -98,8 +98,17 @@ class SessionEnded(SessionEvent):
     cwd: str | None = None
     git: JsonObject | None = None
     model: str | None = None
-    decisions: tuple[JsonObject, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     parent_session_id: str | None = None
+
+    @classmethod
+    def completed(cls, data: JsonObject) -> JsonObject:
+        """A decision may be a mere text. One that cannot be read costs itself, and not the session."""
+        said = data.get("decisions")
+        if said is None:
+            return data
+        read = (Decision.read(each) for each in cast("list[Any]", said if isinstance(said, list) else [said]))
+        return {**data, "decisions": [decision for decision in read if decision]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +177,28 @@ class EpisodeSummarized(Event):
     tokens: Mapping[str, int] | None = None
     transcript: TranscriptSeen | None = None
     excerpt: ExcerptSeen | None = None
+
+    @classmethod
+    def of(cls, episode: Episode, *, cause: Event, by: str, at: datetime) -> Self:
+        """What the worker *by* says of *episode*, which it has made because of *cause*."""
+        tokens = episode.tokens
+        return cls.after(
+            cause,
+            by=by,
+            at=at,
+            episode_id=episode.id,
+            version=episode.version,
+            summary=episode.summary,
+            candidate_facts=episode.candidate_facts,
+            tier=str(episode.tier),
+            model=episode.model,
+            prompt_version=episode.prompt_version,
+            tokens=None if tokens is None else {"in": tokens.input, "out": tokens.output},
+            transcript=TranscriptSeen(digest=episode.version, entries=episode.entries, bytes=episode.bytes),
+            excerpt=ExcerptSeen(
+                digest=episode.excerpt_digest, chars=episode.excerpt_chars, dropped=episode.excerpt_dropped
+            ),
+        )
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:

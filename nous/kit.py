@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from nous.anchorer import Anchorer
+from nous.author import Author
 from nous.effects import Effects
 from nous.embed.base import Embedder
 from nous.events import Event
 from nous.excerpt import Windows, windows
 from nous.learning.policy import Policy
-from nous.store.base import Episodes, FactLog, Transcripts
+from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
 from nous.transcript.model import Transcript
 
@@ -19,15 +21,20 @@ from nous.transcript.model import Transcript
 class Kit:
     """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes.
 
-    `excerpts` is what a summarizer gets to see of a transcript.
+    `excerpts` is what a summarizer gets to see of a transcript; `author` and `anchorer` ask a model, if there is one.
     """
 
     episodes: Episodes
+    briefs: Briefs
+    decisions: DecisionSource
+    anchors: Anchors
+    anchorer: Anchorer
     facts: FactLog
     transcripts: Transcripts
     embedder: Embedder
     clock: Callable[[], datetime]
     excerpts: Callable[[Transcript], Windows] = windows
+    author: Author | None = None
     policy: Policy = field(default_factory=Policy)
     memory: FactMemory = field(default_factory=FactMemory)
 

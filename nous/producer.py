@@ -2,15 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid5
 
 from nous.bus.base import Bus, Lane, Receipt, Subscription, Ticket
 from nous.bus.ledger import DeadLetters, Ledger, Whereabouts
 from nous.effects import Effects, ReleaseTranscript
-from nous.events import SessionEnded
+from nous.episode import Decision
+from nous.events import NAMESPACE, DecisionRecorded, SessionEvent
 from nous.runtime.publish import About, Handover
+from nous.scope import Scope
 from nous.settings import load_settings
 from nous.wiring import World, build
 
@@ -21,7 +25,7 @@ Session = str | Path | Sequence[Mapping[str, Any]]
 class Published:
     """A session that was handed over."""
 
-    event: SessionEnded
+    event: SessionEvent
     receipt: Receipt
 
 
@@ -47,14 +51,37 @@ class Producer:
                 self._follow_up(event)
             yield Published(event=event, receipt=receipt)
 
-    def _events(self, session: Session, about: About, *, upload: bool) -> Iterable[SessionEnded]:
+    def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> Receipt:
+        """Publish what was decided in a session; the same words in the same session are said once."""
+        told = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)
+        event_id = uuid5(NAMESPACE, "\n".join((DecisionRecorded.type, str(scope), session_id, *told)))
+        now = datetime.now(UTC)
+        event = DecisionRecorded(
+            id=event_id,
+            time=now,
+            source="nous/record",
+            scope=scope,
+            agent_id=agent_id,
+            session_id=session_id,
+            trace_id=event_id,
+            description=decision.description,
+            category=decision.category,
+            stakes=decision.stakes,
+            confidence=decision.confidence,
+            at=now,
+        )
+        [receipt] = self._bus.publish(event)
+        return receipt
+
+    def _events(self, session: Session, about: About, *, upload: bool) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):
             return self._handover.of_file(Path(session), about, send=upload)
         return [self._handover.of_content(session, about)]
 
-    def _follow_up(self, event: SessionEnded) -> None:
+    def _follow_up(self, event: SessionEvent) -> None:
         """See to an event that was published before: a dead one is tried again, and nothing is kept for a done one."""
-        seen = {reader: self._ledger.locate(event.id, reader) for reader in self._readers}
+        readers = (reader for reader in self._readers if reader.kind is type(event))
+        seen = {reader: self._ledger.locate(event.id, reader) for reader in readers}
         for reader, location in seen.items():
             if location.where is Whereabouts.DEAD and location.ticket:
                 self._redrive(location.ticket, reader)
@@ -69,7 +96,7 @@ class Producer:
 
 
 def producer_of(world: World) -> Producer:
-    readers = [each for each in world.subscriptions if each.kind is SessionEnded]
+    readers = [each for each in world.subscriptions if issubclass(each.kind, SessionEvent)]
     return Producer(world.bus, world.ledger, world.dead, world.handover, readers=readers)
 
 

@@ -1,19 +1,23 @@
 """session_ended → episode_summarized."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Self
-from uuid import UUID, uuid5
+from typing import Any, Self
 
 import structlog
 
-from nous.effects import Effects, ReleaseTranscript, SaveEpisode, Write
-from nous.episode import Episode, Seen, Tier
-from nous.events import NAMESPACE, EpisodeSummarized, Event, ExcerptSeen, SessionEnded, TranscriptSeen
+from nous.author import Author, MadeDo, Understood
+from nous.brief import Brief
+from nous.effects import Compromise, Effects, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
+from nous.episode import Decision, Episode, Seen, Tier
+from nous.errors import NousError
+from nous.events import EpisodeSummarized, Event, SessionEnded, episode_id
 from nous.excerpt import Manifest, Windows
 from nous.kit import Kit, Worker
-from nous.scope import Scope
+from nous.llm.base import ModelTimeout, ModelUnreachable
+from nous.summary.decisions import decided_facts, shown_decisions
+from nous.summary.evidence import Evidence
 from nous.summary.extractive import Extracted, summarize
 from nous.summary.merging import merged
 from nous.transcript.model import Kind, Transcript
@@ -34,6 +38,8 @@ _WORDS = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION, Kind.SUMMARY, Kind
 
 class EpisodeSummarizer:
     """Makes a session's episode from its transcript, once for each version of it.
+
+    By a model, where there is one and it answers; otherwise from the transcript's own words, to be made anew later.
 
     The same session may be named several times, at different lengths and in any order. A version that is stored already
     is skipped, and so is one that is *older* than the stored one: neither longer nor later to end, and not the same in
@@ -56,39 +62,137 @@ class EpisodeSummarizer:
             return _skipped(event, ALREADY_SUMMARIZED)
         transcript = self._kit.transcripts.read(event)
         reason = _reason_to_skip(transcript, event, stored)
-        return _skipped(event, reason) if reason else self._effects(event, transcript, stored)
+        if reason:
+            return _skipped(event, reason)
+        session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
+        return self._effects(session)
 
-    def _effects(self, event: SessionEnded, transcript: Transcript, stored: Episode | None) -> Effects:
+    def _windows(self, transcript: Transcript) -> Windows:
         windows = self._kit.excerpts(transcript)
         if windows.wanted > len(windows.windows):
             made = len(windows.windows)
             _log.warning("session seen in fewer windows than it takes", wanted=windows.wanted, windows=made)
-        episode = _episode(event, transcript, windows, _summarized(transcript, windows))
-        return Effects(
-            writes=(SaveEpisode(episode=episode, replaces=stored), *_releases(event)),
-            events=(self._summarized(event, episode),),
+        return windows
+
+    def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
+        """What was recorded, what the event brings, and what the transcript shows; the first may fail, at no harm."""
+        try:
+            recorded = self._kit.decisions.get_episode_decisions(
+                episode_id(event.scope, event.session_id), scope=event.scope
+            )
+        except NousError as error:
+            _log.warning("recorded decisions could not be read", reason=str(error))
+            recorded = ()
+        return tuple(dict.fromkeys((*recorded, *event.decisions, *shown_decisions(transcript))))
+
+    def _effects(self, session: "_Session") -> Effects:
+        author = self._kit.author
+        if author is None:
+            return self._saved(session, session.by_itself(), *self._anchored(session))
+        subject = episode_id(session.event.scope, session.event.session_id)
+        try:
+            made = author.try_to_understand(session.brief, scope=session.event.scope, subject=subject)
+        except (ModelTimeout, ModelUnreachable) as error:
+            lesser = session.by_itself(made_do=f"{error.failure}: {error}")
+            raise Compromise(error, self._saved(session, lesser)) from error
+        if isinstance(made, MadeDo):
+            _log.warning("made do without the model", reason=made.reason)
+            return self._saved(session, session.by_itself(made_do=made.reason), *self._anchored(session))
+        return self._saved(session, session.by_model(made, author), *self._anchored(session))
+
+    def _anchored(self, session: "_Session") -> Iterator[SaveAnchor]:
+        """The anchored summary of a session that has one: it was resumed, and has gone on since."""
+        event = session.event
+        previous = self._kit.anchors.anchor(event.scope, agent_id=event.agent_id, session_id=event.session_id)
+        anchor = self._kit.anchorer.next(session.transcript, previous, event=event) if previous else None
+        if anchor and previous:
+            yield SaveAnchor(anchor=anchor, replaces=previous.event_id)
+
+    def _saved(self, session: "_Session", episode: Episode, *also: Write) -> Effects:
+        saved = SaveEpisode(episode=episode, replaces=session.stored, brief=session.brief)
+        said = EpisodeSummarized.of(episode, cause=session.event, by=NAME, at=self._kit.clock())
+        return Effects(writes=(saved, *also, *_releases(session.event)), events=(said,))
+
+
+class _Session:
+    """A session as it was read, and the episodes that can be made of it."""
+
+    def __init__(
+        self,
+        event: SessionEnded,
+        transcript: Transcript,
+        windows: Windows,
+        decisions: tuple[Decision, ...],
+        stored: Episode | None,
+    ) -> None:
+        self.event = event
+        self.stored = stored
+        self.transcript = transcript
+        self._windows = windows
+        passages = tuple(window.excerpt.passages for window in windows.windows)
+        self.brief = Brief(windows=passages, decisions=decisions)
+
+    def by_itself(self, *, made_do: str | None = None) -> Episode:
+        """The episode in the transcript's own words; *made_do* says why there is no better one."""
+        told = self._extracted()
+        return self._episode(
+            summary=told.summary,
+            candidate_facts=(*decided_facts(self.brief.decisions), *told.candidate_facts),
+            tier=Tier.EXTRACTIVE,
+            files_touched=told.files_touched,
+            is_sure=told.is_sure,
+            outcome_turns=told.outcome_turns,
+            made_do=made_do,
         )
 
-    def _summarized(self, cause: SessionEnded, episode: Episode) -> EpisodeSummarized:
-        return EpisodeSummarized.after(
-            cause,
-            by=NAME,
-            at=self._kit.clock(),
-            episode_id=episode.id,
-            version=episode.version,
-            summary=episode.summary,
-            candidate_facts=episode.candidate_facts,
-            tier=str(episode.tier),
-            transcript=TranscriptSeen(digest=episode.version, entries=episode.entries, bytes=episode.bytes),
-            excerpt=ExcerptSeen(
-                digest=episode.excerpt_digest, chars=episode.excerpt_chars, dropped=episode.excerpt_dropped
-            ),
+    def by_model(self, understood: Understood, author: Author) -> Episode:
+        """The episode in the words of *author*'s model."""
+        return self._episode(
+            summary=understood.summary,
+            candidate_facts=(*decided_facts(self.brief.decisions), *understood.candidate_facts),
+            tier=Tier.LLM,
+            files_touched=tuple(Evidence(self.transcript).files),
+            model=author.model.id,
+            prompt_version=author.prompt.version,
+            tokens=understood.tokens,
+            dropped_facts=understood.dropped,
         )
 
+    def _extracted(self) -> Extracted:
+        """The transcript as a whole; where it takes several windows, with what each of them has to say."""
+        whole = summarize(self.transcript)
+        if len(self._windows.windows) == 1:
+            return whole
+        parts = [summarize(window.transcript) for window in self._windows.windows]
+        return merged(parts, told=whole.summary.summary)
 
-def episode_id(scope: Scope, session_id: str) -> UUID:
-    """The id of a session's episode, which is the same in every version."""
-    return uuid5(NAMESPACE, f"episode\n{scope}\n{session_id}")
+    def _episode(self, **told: Any) -> Episode:
+        event, transcript, windows = self.event, self.transcript, self._windows
+        seen = _seen([window.excerpt.manifest for window in windows.windows])
+        return Episode(
+            id=episode_id(event.scope, event.session_id),
+            scope=event.scope,
+            session_id=event.session_id,
+            agent_id=event.agent_id,
+            version=transcript.digest,
+            edition=self.stored.edition + 1 if self.stored else 1,
+            event_id=event.id,
+            started_at=transcript.started_at or event.started_at,
+            ended_at=_ended_at(event, transcript),
+            format=transcript.format,
+            entries=len(transcript.entries),
+            bytes=transcript.bytes,
+            excerpt_digest=windows.digest,
+            excerpt_chars=windows.chars,
+            excerpt_dropped=sum(count for _, count in seen.dropped),
+            windows=len(windows.windows),
+            seen=seen,
+            decisions=self.brief.decisions,
+            skipped=tuple(sorted(transcript.skipped.items())),
+            cwd=event.cwd or transcript.header.cwd,
+            dataref=event.dataref if not _releases(event) else None,
+            **told,
+        )
 
 
 def _reason_to_skip(transcript: Transcript, event: SessionEnded, stored: Episode | None) -> str | None:
@@ -120,44 +224,6 @@ def _releases(event: SessionEnded) -> tuple[Write, ...]:
     """An uploaded transcript has done its duty when its event has, whatever came of it."""
     is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
     return (ReleaseTranscript(dataref=event.dataref),) if is_uploaded and event.dataref else ()
-
-
-def _summarized(transcript: Transcript, windows: Windows) -> Extracted:
-    """*transcript* as a whole; where it takes several windows, with what each of them has to say."""
-    whole = summarize(transcript)
-    if len(windows.windows) == 1:
-        return whole
-    parts = [summarize(window.transcript) for window in windows.windows]
-    return merged(parts, told=whole.summary.summary)
-
-
-def _episode(event: SessionEnded, transcript: Transcript, windows: Windows, extracted: Extracted) -> Episode:
-    seen = _seen([window.excerpt.manifest for window in windows.windows])
-    return Episode(
-        id=episode_id(event.scope, event.session_id),
-        scope=event.scope,
-        session_id=event.session_id,
-        agent_id=event.agent_id,
-        version=transcript.digest,
-        summary=extracted.summary,
-        candidate_facts=extracted.candidate_facts,
-        tier=Tier.EXTRACTIVE,
-        event_id=event.id,
-        started_at=transcript.started_at or event.started_at,
-        ended_at=_ended_at(event, transcript),
-        format=transcript.format,
-        entries=len(transcript.entries),
-        bytes=transcript.bytes,
-        excerpt_digest=windows.digest,
-        excerpt_chars=windows.chars,
-        excerpt_dropped=sum(count for _, count in seen.dropped),
-        windows=len(windows.windows),
-        seen=seen,
-        files_touched=extracted.files_touched,
-        skipped=tuple(sorted(transcript.skipped.items())),
-        cwd=event.cwd or transcript.header.cwd,
-        dataref=event.dataref if not _releases(event) else None,
-    )
 
 
 def _seen(manifests: Sequence[Manifest]) -> Seen:

@@ -148,8 +148,8 @@ class Bus(Protocol):
         """Apply *effects* and acknowledge *delivery*, both or neither, at most once in the delivery's life."""
         ...
 
-    def apply(self, effects: Effects) -> Verdict:
-        """Apply effects that follow from no delivery, all or nothing."""
+    def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
+        """Apply effects that follow from no delivery, all or nothing; their events go into *lane*."""
         ...
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:

@@ -146,9 +146,9 @@ class MemoryBus:
                     group.skipped[delivery.event.id] = effects.skipped
             return verdict
 
-    def apply(self, effects: Effects) -> Verdict:
+    def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
         with self._changed:
-            return self._apply(effects, Lane.LIVE)
+            return self._apply(effects, lane)
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
         with self._changed:

@@ -162,8 +162,8 @@ class RedisBus:
         fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome)
         return self._commit(keys, fence, effects, lane=ticket.lane, note=self._note(delivery, effects))
 
-    def apply(self, effects: Effects) -> Verdict:
-        return self._commit(("",) * 4, ("",) * 4, effects, lane=Lane.LIVE, note=Plan())
+    def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
+        return self._commit(("",) * 4, ("",) * 4, effects, lane=lane, note=Plan())
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
         group = ticket.subscription.group

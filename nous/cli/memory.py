@@ -11,11 +11,14 @@ import click
 from nous.cli.frame import App
 from nous.cli.learn import learn
 from nous.cli.show import print_json, shortened
-from nous.episode import Episode
+from nous.episode import Episode, Tier
+from nous.errors import NotFound
+from nous.events import episode_id
 from nous.learning.known import Knowledge, KnownFact
 from nous.recall.search import Hit
 from nous.recall.search import search as find
 from nous.scope import Scope
+from nous.store.base import Episodes
 from nous.wiring import World, build
 
 _SCOPE = click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
@@ -27,11 +30,12 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--limit", default=50, type=click.IntRange(min=1), show_default=True, help="At most so many, those that ended last."
 )
+@click.option("--editions", metavar="SESSION", help="Of one session, every edition of its episode, the newest first.")
 @_JSON
 @click.pass_obj
-def episodes(app: App, *, scope: str, limit: int, as_json: bool) -> None:
+def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
     """List what sessions have left behind: outcome, lessons, and which transcript each was made from."""
-    found = build(app.settings).kit.episodes.recent(Scope.parse(scope), limit + 1)
+    found = _found(build(app.settings).kit.episodes, Scope.parse(scope), limit=limit + 1, editions_of=editions)
     if len(found) > limit:
         found = found[:limit]
         click.echo(f"nous: there are more than these {limit}; --limit shows more", err=True)
@@ -39,6 +43,15 @@ def episodes(app: App, *, scope: str, limit: int, as_json: bool) -> None:
         print_json([asdict(episode) for episode in found])
     else:
         click.echo("\n\n".join("\n".join(episode_lines(episode)) for episode in found) or f"no episodes in {scope}")
+
+
+def _found(stored: Episodes, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
+    if editions_of is None:
+        return stored.recent(scope, limit)
+    editions = stored.editions(scope, episode_id(scope, editions_of))
+    if not editions:
+        raise NotFound(f"there is no episode of a session {editions_of!r} in {scope}")
+    return editions[:limit]
 
 
 @click.group(invoke_without_command=True)
@@ -97,12 +110,22 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     """An episode for the eye."""
     summary = episode.summary
     yield f"{summary.title}  [{summary.outcome}]"
-    yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {episode.tier} summary"
+    yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
+    if episode.made_do:
+        yield f"  extractive for now: {shortened(episode.made_do, 140)}"
     if episode.dataref:
         yield f"  from {unquote(episode.dataref.removeprefix('file://'))}"
     yield f"  because {summary.outcome_rationale}"
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.open_threads)
+
+
+def _made_by(episode: Episode) -> str:
+    edition = f", edition {episode.edition}" if episode.edition > 1 else ""
+    if episode.tier is Tier.EXTRACTIVE:
+        return f"extractive summary{edition}"
+    cost = f", {episode.tokens.total:,} tokens" if episode.tokens else ""
+    return f"summary by {episode.model} with {episode.prompt_version}{cost}{edition}"
 
 
 def fact_lines(known: KnownFact) -> Iterator[str]:

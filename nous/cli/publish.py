@@ -26,6 +26,7 @@ from nous.wiring import build
 @click.option("--session", help="The session's id, where the file does not say it, or says another.")
 @click.option("--agent", default="default", help="The id of the agent whose session it is.")
 @click.option("--format", "format_", help="Read the files as this format instead of telling it from their content.")
+@click.option("--compacting", is_flag=True, help="The session goes on; its agent is about to forget the beginning.")
 @click.option("--upload", is_flag=True, help="Send what the files say along, for workers on other hosts.")
 @click.option("--bulk", is_flag=True, help="Old sessions: they come after those that have just ended.")
 @click.option("--durable", is_flag=True, help="Wait until the server's disk has each event.")
@@ -41,6 +42,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     session: str | None,
     agent: str,
     format_: str | None,
+    compacting: bool,
     upload: bool,
     bulk: bool,
     durable: bool,
@@ -54,7 +56,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     are published all the same.
     """
     app: App = ctx.obj
-    about = About(scope=Scope.parse(scope), agent_id=agent, session_id=session, format=format_)
+    about = About(scope=Scope.parse(scope), agent_id=agent, session_id=session, format=format_, compacting=compacting)
     world = build(app.settings)
     failures: list[NousError] = []
     lane = Lane.BULK if bulk else Lane.LIVE

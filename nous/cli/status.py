@@ -9,13 +9,17 @@ import click
 from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
+from nous.cli.model import model_report, model_sections
 from nous.cli.show import print_json, table
 from nous.errors import NotFound
-from nous.events import SessionEnded
+from nous.events import DecisionRecorded, EpisodeOutdated, SessionCompacting, SessionEnded
 from nous.jobs.rq.census import queues_of, workers_seen
 from nous.runtime.track import Step, follow
 from nous.scope import Scope
 from nous.wiring import World, build
+
+_ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
+"""Kinds of events that somebody may ask after by the session they are about."""
 
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
 
@@ -59,6 +63,7 @@ def _report(world: World) -> dict[str, Any]:
         ],
         "queues": [asdict(queue) for name in world.workers for queue in queues_of(name, world.rq_client)],
         "workers": [asdict(each) for each in workers_seen(world.rq_client)],
+        "model": model_report(world),
     }
 
 
@@ -92,6 +97,7 @@ def _sections(report: dict[str, Any]) -> Iterator[str]:
     yield table((*counts, "queue"), queues)
     workers = ((each["state"], str(each["pid"]), ",".join(each["queues"]), each["name"]) for each in report["workers"])
     yield table(("state", "pid", "queues", "process"), workers) if report["workers"] else "no worker runs: nous up"
+    yield from model_sections(report["model"])
     if report["balance"]:
         yield f"DEFECT: {report['balance']} events are unaccounted for"
 
@@ -101,13 +107,11 @@ def _known(waiting: int | None) -> str:
 
 
 def _steps_of(world: World, session: str, scope: Scope) -> list[Step]:
-    events = world.ledger.events_of(session, scope, SessionEnded)
+    events = [(kind, event_id) for kind in _ABOUT for event_id in world.ledger.events_of(session, scope, kind)]
     if not events:
         raise NotFound(f"no session {session!r} was published in the scope {scope}")
     return [
-        step
-        for event_id in events
-        for step in follow(event_id, SessionEnded, workers=world.workers, ledger=world.ledger)
+        step for kind, event_id in events for step in follow(event_id, kind, workers=world.workers, ledger=world.ledger)
     ]
 
 

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import click
 
-from nous.events import SessionEnded
 from nous.producer import Published
 from nous.runtime.track import Step, all_at_rest, follow
 from nous.wiring import World
@@ -24,7 +23,7 @@ def awaited(world: World, published: Sequence[Published], *, timeout: float) -> 
     while waiting and time.monotonic() < deadline:
         for each in waiting:
             chains[each.event.id] = list(
-                follow(each.event.id, SessionEnded, workers=world.workers, ledger=world.ledger)
+                follow(each.event.id, type(each.event), workers=world.workers, ledger=world.ledger)
             )
         waiting = [each for each in waiting if not all_at_rest(chains[each.event.id])]
         _tell_progress(len(published) - len(waiting), len(published))

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
+from nous.caps import MOST_CANDIDATES
+
 CALIBRATED = frozenset({"all-MiniLM-L6-v2-int8"})
 """The embedders for which the default of `Policy.one_sided` was measured."""
 
@@ -30,7 +32,7 @@ class Policy:
     threshold: float = 0.95
     near: float = 0.80
     one_sided: float | None = 0.93
-    cap: int = 50
+    cap: int = MOST_CANDIDATES
 
     def for_embedder(self, embedder_id: str) -> Self:
         """The same policy, less the calibrated threshold if it was calibrated for another embedder."""

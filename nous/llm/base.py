@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 
 from nous.episode import Tokens
-from nous.errors import Deferred, Fatal, Retryable
+from nous.errors import Deferred, Fatal, Misconfigured, Retryable
 from nous.scope import Scope
 
 
@@ -89,8 +89,10 @@ class Model(Protocol):
         Raises:
             ModelTimeout: there was no whole answer within the deadline.
             ModelUnreachable: the provider was not reached, broke off, or failed on its side.
+            ModelBusy: too many others ask; nothing was asked, and nothing is held against the question.
             ModelPaused: nobody may ask until a given time: the provider said so, or has failed before.
-            ModelRefused: the provider will not answer this, however often it is asked.
+            ModelRefused: the provider will not answer this question, however often it is asked.
+            ModelMisconfigured: it will answer none, until the operator has changed something.
         """
         ...
 
@@ -124,8 +126,18 @@ class ModelQuota(Deferred):
     failure = Failure.QUOTA
 
 
+class ModelBusy(Deferred):
+    """As many calls as may be are in flight, and none came to its end in time. Nothing was asked."""
+
+
 class ModelRefused(Fatal):
-    """A provider will not answer: the key, the model's name or the question is not to its liking."""
+    """A provider will not answer this question, though it may answer others."""
+
+    failure = Failure.OTHER
+
+
+class ModelMisconfigured(Misconfigured):
+    """A provider will answer nothing: the key, the account, the address or the model's name has to be changed."""
 
     failure = Failure.OTHER
 

@@ -83,7 +83,7 @@ class Attempts:
         worker = self._workers[delivery.ticket.subscription.group]
         try:
             with self._leases.held(delivery.ticket):
-                verdict = execute(worker, delivery, kit=self._kit, bus=self._bus)
+                verdict = execute(worker, delivery, kit=self._kit, bus=self._bus, patience=self._patience)
         except Exception as error:  # noqa: BLE001 (whatever a handler raises is written down here, and followed by something)
             raise AttemptFailed(self._settle(delivery, error)) from None
         return "done" if isinstance(verdict, Committed) else "nothing to do: it was committed meanwhile"

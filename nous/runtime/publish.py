@@ -11,7 +11,7 @@ from uuid import uuid5
 import orjson
 
 from nous.errors import BadInput
-from nous.events import NAMESPACE, SessionEnded
+from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, upload
@@ -25,13 +25,17 @@ Messages = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a producer says of a session that its transcript may not say."""
+    """What a producer says of a session that its transcript may not say.
+
+    *compacting* means that it goes on, and that its agent is about to forget the beginning.
+    """
 
     scope: Scope = field(default_factory=Scope)
     agent_id: str = "default"
     session_id: str | None = None
     format: str | None = None
     reason: str = "other"
+    compacting: bool = False
 
 
 class Handover:
@@ -43,7 +47,7 @@ class Handover:
         self._inline_limit = inline_limit
         self._clock = clock
 
-    def of_file(self, path: Path, about: About, *, send: bool = False) -> Iterator[SessionEnded]:
+    def of_file(self, path: Path, about: About, *, send: bool = False) -> Iterator[SessionEvent]:
         """The sessions in a file, usually one; each refers to the file, or, with *send*, holds what it says.
 
         A file of several sessions is always taken apart and sent, since a reference names a whole file.
@@ -67,7 +71,7 @@ class Handover:
         else:
             yield self._event(about, transcript, dataref=path.resolve().as_uri())
 
-    def of_content(self, content: bytes | str | Messages, about: About) -> SessionEnded:
+    def of_content(self, content: bytes | str | Messages, about: About) -> SessionEvent:
         """The session whose transcript is *content*: the text of a file, or a list of chat messages."""
         transcript = parse_transcript(content, format=about.format)
         about = replace(about, session_id=about.session_id or transcript.header.session_id or transcript.digest[:32])
@@ -75,8 +79,9 @@ class Handover:
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self._inline_limit:
             return self._event(about, transcript, inline=inline)
-        session_id = about.session_id or transcript.digest[:32]
-        dataref = upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=session_id)
+        # The worker of either event releases what was sent with it, and must not take it from the other.
+        name = f"{about.session_id}{' compacting' if about.compacting else ''}"
+        dataref = upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
         return self._event(about, transcript, dataref=dataref)
 
     def _event(
@@ -86,28 +91,30 @@ class Handover:
         *,
         dataref: str | None = None,
         inline: str | tuple[Mapping[str, Any], ...] | None = None,
-    ) -> SessionEnded:
+    ) -> SessionEvent:
         session_id = about.session_id or transcript.digest[:32]
         # The same session with the same transcript is the same event, however often and by whomever it is published.
         # Content that is sent along is another event than a file that is referred to, since one may work where the
         # other is dead; when both do, the second is skipped.
         carrier = "file" if dataref and dataref.startswith("file:") else "content"
-        name = f"{SessionEnded.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
+        kind = SessionCompacting if about.compacting else SessionEnded
+        name = f"{kind.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
         event_id = uuid5(NAMESPACE, name)
+        said: dict[str, Any] = {
+            "id": event_id,
+            "trace_id": event_id,
+            "time": self._clock(),
+            "source": "nous/publish",
+            "session_id": session_id,
+            "transcript": inline,
+            "dataref": dataref,
+            **_of_both(about, transcript),
+        }
+        if about.compacting:
+            return SessionCompacting(**said, at=self._clock())
         header = transcript.header
         return SessionEnded(
-            id=event_id,
-            time=self._clock(),
-            source="nous/publish",
-            scope=about.scope,
-            agent_id=about.agent_id,
-            session_id=session_id,
-            trace_id=event_id,
-            transcript=inline,
-            dataref=dataref,
-            digest=transcript.digest,
-            bytes=transcript.bytes,
-            format=about.format,
+            **said,
             reason=about.reason,
             started_at=transcript.started_at,
             ended_at=transcript.ended_at,
@@ -115,6 +122,17 @@ class Handover:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
+
+
+def _of_both(about: About, transcript: Transcript) -> dict[str, Any]:
+    """What an event says of a session, whether it has ended or goes on."""
+    return {
+        "scope": about.scope,
+        "agent_id": about.agent_id,
+        "digest": transcript.digest,
+        "bytes": transcript.bytes,
+        "format": about.format,
+    }
 
 
 def _as_bytes(content: bytes | str | Messages) -> bytes:

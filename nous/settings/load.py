@@ -26,7 +26,7 @@ _PREFIX = "NOUS_"
 _NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG"})
 # Kubernetes gives every container such variables for a service that is called nous or nous-something.
 _SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
-_SECRET = frozenset({"redis_url", "dashboard.password"})
+_SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key"})
 
 Values = dict[str, Any]
 

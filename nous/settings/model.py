@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
+from nous.caps import MOST_CANDIDATES
 from nous.excerpt.strategies import names
 from nous.learning.policy import Dedup
 
@@ -82,6 +83,27 @@ class ExcerptSettings(Group):
     counter: str = ESTIMATE
 
 
+class LlmSettings(Group):
+    """How the model is reached, how much it may be asked, and what to do when it does not answer."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    structured: Literal["auto", "schema", "text"] = "auto"
+    deadline: Seconds = 120
+    concurrency: PositiveInt = 16
+    patience: Seconds = 120
+    when_exhausted: Literal["defer", "extractive"] = "defer"
+    daily_tokens: PositiveInt | None = None
+    upgrade: bool = True
+
+
+class SummarySettings(Group):
+    """What the model is told."""
+
+    prompt: Directory | None = None
+    anchored_prompt: Directory | None = None
+
+
 class DedupSettings(Group):
     """When two facts are one; `nous.learning.policy` says what each threshold means."""
 
@@ -89,13 +111,14 @@ class DedupSettings(Group):
     threshold: Cosine = 0.95
     near: Cosine = 0.80
     one_sided: Cosine = 0.93
-    cap: PositiveInt = 50
+    cap: PositiveInt = MOST_CANDIDATES
 
 
 class RetentionSettings(Group):
     """How long what is not memory is kept."""
 
     marker_ttl: WholeSeconds = 7 * 86400
+    answer_ttl: WholeSeconds = 7 * 86400
     job_result_ttl: WholeSeconds = 86400
     job_failure_ttl: WholeSeconds = 7 * 86400
 
@@ -129,12 +152,15 @@ class Settings(BaseSettings):
     redis_url: Annotated[str, AfterValidator(_known_server)] = Field(default=EMBEDDED, repr=False)
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")] = "nous"
     allow_unsafe_redis: bool = False
+    background_model: str | None = None
     embedder: Literal["minilm", "hashed"] = "minilm"
     embedder_path: Directory | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
     worker: WorkerSettings = WorkerSettings()
     excerpt: ExcerptSettings = ExcerptSettings()
+    llm: LlmSettings = LlmSettings()
+    summary: SummarySettings = SummarySettings()
     dedup: DedupSettings = DedupSettings()
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()

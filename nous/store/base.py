@@ -10,6 +10,7 @@ from nous.episode import Decision, Episode
 from nous.events import SessionEvent
 from nous.fact import LogVersion, Row
 from nous.scope import Scope
+from nous.summary.anchored.anchor import Anchor
 from nous.transcript.model import Transcript
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class DecisionSource(Protocol):
             Unavailable: the store did not answer.
         """
         ...
+
+
+class Anchors(Protocol):
+    """The anchored summary of each agent's session."""
+
+    def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

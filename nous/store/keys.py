@@ -9,6 +9,8 @@
 | <p>:briefs:<scope>                           | hash   | kept           | episode id -> what it was made from      |
 | <p>:decisions:<scope>:<episode id>           | hash   | kept           | event id -> a decision, JSON             |
 | <p>:unrefined                                | hash   | kept           | extractive episode -> tried in vain by   |
+| <p>:anchors:<scope>                          | hash   | kept           | agent/session -> anchored summary        |
+| <p>:anchor-states:<scope>                    | hash   | kept           | agent/session -> event, for the commit   |
 | <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended     |
 | <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit        |
 | <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`)   |
@@ -51,6 +53,12 @@ class StoreKeys:
     def decisions(self, scope: Scope, episode_id: UUID) -> str:
         return f"{self._of('decisions', scope)}:{episode_id}"
 
+    def anchors(self, scope: Scope) -> str:
+        return self._of("anchors", scope)
+
+    def anchor_states(self, scope: Scope) -> str:
+        return self._of("anchor-states", scope)
+
     @property
     def unrefined(self) -> str:
         return f"{self.prefix}:unrefined"
@@ -81,6 +89,11 @@ class StoreKeys:
 
     def _of(self, what: str, scope: Scope) -> str:
         return f"{self.prefix}:{what}:{quote(str(scope), safe='/')}"
+
+
+def anchor_name(agent_id: str, session_id: str) -> str:
+    """How an agent's session is called among those of its scope."""
+    return f"{_encoded(agent_id)}/{_encoded(session_id)}"
 
 
 def unrefined_name(scope: Scope, episode_id: UUID) -> str:

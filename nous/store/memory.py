@@ -6,7 +6,7 @@ from threading import RLock
 from uuid import UUID
 
 from nous.brief import Brief
-from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveEpisode, Write
+from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
 from nous.episode import Decision, Episode, Tier
 from nous.fact import LogVersion
 from nous.scope import Scope
@@ -18,6 +18,7 @@ from nous.store.keys import StoreKeys
 from nous.store.rows import LogEntry
 from nous.store.slices import slice_of
 from nous.store.uploads import key_of
+from nous.summary.anchored.anchor import Anchor
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class MemoryStore:
         self._earlier: dict[tuple[Scope, UUID], list[Episode]] = {}
         self._briefs: dict[tuple[Scope, UUID], Brief] = {}
         self._unrefined: dict[tuple[Scope, UUID], str] = {}
+        self._anchors: dict[tuple[Scope, str, str], Anchor] = {}
         self._decisions: dict[tuple[Scope, UUID], dict[UUID, Decision]] = {}
         self._logs: dict[Scope, _Log] = {}
         self._uploads: dict[str, bytes] = {}
@@ -87,6 +89,10 @@ class MemoryStore:
     def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
         with self._lock:
             return iter([place for place, tried in self._unrefined.items() if tried != by])
+
+    def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None:
+        with self._lock:
+            return self._anchors.get((scope, agent_id, session_id))
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         with self._lock:
@@ -125,6 +131,10 @@ class MemoryStore:
             case AppendFacts(scope=scope, expected=expected):
                 is_same = self._logs.get(scope, _Log()).version == expected
                 return None if is_same else f"the facts of {scope} have changed"
+            case SaveAnchor(anchor=anchor, replaces=replaces):
+                found = self.anchor(anchor.scope, agent_id=anchor.agent_id, session_id=anchor.session_id)
+                is_same = (found.event_id if found else None) == replaces
+                return None if is_same else f"the anchored summary of session {anchor.session_id} has changed"
             case ReleaseTranscript() | KeepDecision() | NoteTried():
                 return None
 
@@ -144,6 +154,8 @@ class MemoryStore:
         match write:
             case SaveEpisode():
                 self._save(write)
+            case SaveAnchor(anchor=anchor):
+                self._anchors[anchor.scope, anchor.agent_id, anchor.session_id] = anchor
             case NoteTried(scope=scope, episode_id=episode_id, by=by):
                 self._unrefined[scope, episode_id] = by
             case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):

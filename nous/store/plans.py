@@ -6,13 +6,13 @@ No command does harm when it is run again after the same checks, so a commit tha
 from collections.abc import Iterator
 
 from nous.bus.plan import Check, Command, Plan
-from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveEpisode, Write
+from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
 from nous.episode import Tier
 from nous.fact import LogVersion
 from nous.store.append import Continuation, continuation
 from nous.store.blocks import runs
 from nous.store.briefs import packed
-from nous.store.keys import StoreKeys, unrefined_name
+from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.records import encode
 from nous.store.uploads import key_of
 
@@ -34,6 +34,8 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
             return _note(write, keys)
         case KeepDecision():
             return _keep(write, keys)
+        case SaveAnchor():
+            return _anchor(write, keys)
         case AppendFacts():
             return _append(write, keys)
         case ReleaseTranscript():
@@ -83,6 +85,18 @@ def _note(write: NoteTried, keys: StoreKeys) -> Plan:
 def _keep(write: KeepDecision, keys: StoreKeys) -> Plan:
     kept = keys.decisions(write.scope, write.episode_id)
     return Plan(commands=(Command("HSET", kept, (str(write.event_id), encode(write.decision))),))
+
+
+def _anchor(write: SaveAnchor, keys: StoreKeys) -> Plan:
+    anchor, states = write.anchor, keys.anchor_states(write.anchor.scope)
+    name = anchor_name(anchor.agent_id, anchor.session_id)
+    return Plan(
+        checks=(Check("HGET", states, (name,), str(write.replaces or "")),),
+        commands=(
+            Command("HSET", keys.anchors(anchor.scope), (name, encode(anchor))),
+            Command("HSET", states, (name, str(anchor.event_id))),
+        ),
+    )
 
 
 def _append(write: AppendFacts, keys: StoreKeys) -> Plan:

@@ -1,23 +1,46 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from nous.actions import Action, actions_of, part_that_tests, subject_of_commit, writes, written_files
 from nous.language import words
-from nous.summary.statements import Statement, is_courtesy, statements, statements_of
-from nous.transcript.model import Entry, Kind, Transcript, Turn
+from nous.summary.lessons import is_lesson
+from nous.summary.statements import (
+    SPOKEN,
+    SUBSTANCE,
+    Asked,
+    Statement,
+    asked_in,
+    deeds,
+    is_courtesy,
+    is_polite,
+    refused,
+    says_done,
+    statements_of,
+    terms,
+)
+from nous.transcript.model import Entry, Kind, Transcript
 
 _UNDOING = frozenset({Kind.DECISION, Kind.ERROR})
+_RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 _FEWEST_CHAT_TURNS = 3
 _FEWEST_WITH_FAREWELL = 2
 _LONGEST_FAREWELL = 240
-_WORDS_OF_HEADING = 3
-_WORD = re.compile(r"[\w.-]{2,}")
-_SUBSTANCE = 4
-"""Words of a sentence that says something."""
+_TERMS_TAKEN_UP = 2
+"""How many words of what was put off the user has to use again for it to have been taken up."""
+
+_FAILURES = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?)\b|^[ \t]*--- FAIL|^FAIL\b|^FAILED\b|\bFAILED \(|test result: FAILED"
+    r"|failures[:=] ?[1-9]",
+    re.MULTILINE,
+)
+_END_OF_RESULT = 4_000
+"""Characters of a test run's result in which its verdict is looked for."""
 
 _BALANCED = 4.0
 """How many times as much as the other each of two people talking says, at most."""
@@ -34,21 +57,6 @@ class TestRun:
     __test__ = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What stands for the requests of one turn, and the first heading of a document pasted with them.
-
-    `is_wish` tells requests and questions from answers and other statements.
-    """
-
-    text: str
-    is_wish: bool
-    heading: str | None
-
-    def __str__(self) -> str:
-        return f"{self.text.rstrip(':')}: {self.heading}" if self.heading and self.text.endswith(":") else self.text
-
-
 class Evidence:
     """One session, looked at from the sides that matter for its outcome. Each is worked out when it is first asked."""
 
@@ -56,8 +64,18 @@ class Evidence:
         self.transcript = transcript
 
     @cached_property
+    def spoken(self) -> Sequence[tuple[Entry, Sequence[Statement]]]:
+        """What each entry says in words, in order. Code, tables and tool output are left out."""
+        return [(entry, tuple(statements_of(entry))) for entry in self.transcript if entry.kind in SPOKEN]
+
+    @cached_property
     def said(self) -> Sequence[Statement]:
-        return statements(self.transcript)
+        return [one for _, said in self.spoken for one in said]
+
+    @cached_property
+    def taught(self) -> Sequence[Statement]:
+        """What of it teaches something."""
+        return [one for one in self.said if is_lesson(one)]
 
     @cached_property
     def requests(self) -> Sequence[Statement]:
@@ -69,18 +87,10 @@ class Evidence:
     def asked(self) -> Sequence[Asked]:
         """What the user asked for, one sentence for each turn; what is asked again is told once, at its first time."""
         asked: dict[str, Asked] = {}
-        for turn in sorted({request.turn for request in self.requests}):
-            one = self._asked_in(turn)
+        for _, said in groupby(self.requests, key=lambda one: one.turn):
+            one = asked_in(list(said))
             asked.setdefault(one.text, one)
         return list(asked.values())
-
-    def _asked_in(self, turn: int) -> Asked:
-        """The first sentence of *turn* that wishes something, or else the first of some substance."""
-        said = [one for one in self.requests if one.turn == turn]
-        headings = (one.text for one in said if one.is_heading and len(one.text.split()) >= _WORDS_OF_HEADING)
-        telling = [one for one in said if len(one.text.split()) >= _SUBSTANCE] or said
-        wish = next((one for one in telling if _is_wish(one)), None)
-        return Asked(text=(wish or telling[0]).text, is_wish=wish is not None, heading=next(headings, None))
 
     @cached_property
     def _farewell(self) -> int | None:
@@ -98,11 +108,24 @@ class Evidence:
         return list(actions_of(self.transcript).values())
 
     @cached_property
+    def _results(self) -> Mapping[str, Entry]:
+        """What came of each call, by the id of its entry; of several entries, the one that undid it."""
+        return _paired(self.transcript)
+
+    @cached_property
+    def _writing(self) -> Sequence[Entry]:
+        return [action.call for action in self.actions if writes(action)]
+
+    @cached_property
     def changes(self) -> Sequence[Entry]:
         """The calls that changed something and were neither rejected nor failed."""
-        undone = {e.call_id for e in self.transcript if e.call_id and (e.kind in _UNDOING or e.is_error)}
-        changing = (action.call for action in self.actions if writes(action))
-        return [call for call in changing if not (call.call_id and call.call_id in undone)]
+        return [call for call in self._writing if not _is_undone(self._results.get(call.id))]
+
+    @cached_property
+    def failed_changes(self) -> Sequence[Entry]:
+        """The last call of each tool that would have changed something, where that was rejected or failed."""
+        last = {call.tool: call for call in self._writing}
+        return [call for call in last.values() if _is_undone(self._results.get(call.id))]
 
     @cached_property
     def files(self) -> Sequence[str]:
@@ -118,10 +141,11 @@ class Evidence:
 
     @cached_property
     def tests(self) -> Sequence[TestRun]:
-        failed = {e.call_id for e in self.transcript if e.call_id and (e.kind is Kind.ERROR or e.is_error)}
+        """The test runs that the user let run."""
+        ran = [action for action in self.actions if not _is_decided(self._results.get(action.call.id))]
         return [
-            TestRun(command, action.call.turn, action.call.call_id not in failed)
-            for action in self.actions
+            TestRun(command, action.call.turn, _has_passed(self._results.get(action.call.id)))
+            for action in ran
             if (command := part_that_tests(action.command))
         ]
 
@@ -138,14 +162,45 @@ class Evidence:
     @cached_property
     def answer(self) -> Sequence[Statement]:
         """The agent's last words since the last request, mere politeness aside."""
-        replies = [e for e in self.transcript if e.kind is Kind.ASSISTANT and e.turn >= self.last_request]
-        spoken = [said for reply in reversed(replies) if (said := list(statements_of(reply)))]
-        return next((said for said in spoken if not all(_is_polite(one) for one in said)), spoken[0] if spoken else ())
+        replies = [said for e, said in self.spoken if e.kind is Kind.ASSISTANT and e.turn >= self.last_request and said]
+        telling = (said for said in reversed(replies) if not all(is_polite(one) for one in said))
+        return next(telling, replies[-1] if replies else ())
 
     @cached_property
     def reports(self) -> Sequence[Statement]:
         """For each turn, the most telling thing that the agent said was done by its end."""
-        return [report for turn in self.transcript.turns if (report := _report(turn))]
+        replies = [(entry.turn, said) for entry, said in self.spoken if entry.kind is Kind.ASSISTANT]
+        by_turn = (([said for _, said in turn]) for _, turn in groupby(replies, key=lambda reply: reply[0]))
+        return [report for turn in by_turn if (report := _report(turn))]
+
+    @cached_property
+    def put_off(self) -> Sequence[Statement]:
+        """What the agent said was left for later, or out, and the user did not take up again."""
+        known = words()
+        told = [one for one in self.said if one.speaker is Kind.ASSISTANT and known.says("put_off", one.text)]
+        asked = {term: one.turn for one in self.requests for term in terms(one.text)}
+        return [one for one in told if not (one.is_question or known.says("hedge", one.text) or _later(one, asked))]
+
+    @cached_property
+    def is_service(self) -> bool:
+        """Whether an agent serves somebody by calls of its own tools: no files, no command lines, no mere talk."""
+        if self.files or any(action.command for action in self.actions) or self.is_conversation:
+            return False
+        return any(words().says("serves", one.text) for one in self.said if one.speaker is Kind.ASSISTANT)
+
+    @cached_property
+    def refusals(self) -> Sequence[Statement]:
+        """Where a service said that it cannot do a thing, and did nothing of that kind later."""
+        if not self.is_service:
+            return ()
+        done = {deed: call.turn for call in self.changes for deed in deeds(call.tool or call.text)}
+        for one in (one for one in self.said if one.speaker is Kind.ASSISTANT and says_done(one)):
+            done.update((deed, one.turn) for deed in deeds(one.text))
+        told = [one for _, said in self.spoken for one in refused(said)]
+        latest = max(done.values(), default=-1)
+        return [
+            one for one in told if max((done.get(deed, -1) for deed in deeds(one.text)), default=latest) <= one.turn
+        ]
 
     @cached_property
     def last(self) -> Entry | None:
@@ -190,28 +245,48 @@ def _is_interruption(entry: Entry) -> bool:
     return entry.kind is Kind.SYSTEM and "interrupted by user" in entry.text
 
 
-def says_done(one: Statement) -> bool:
-    """Whether a statement says that something came to be; what is promised, refused or only possible does not count."""
-    known = words()
-    is_less = any(known.says(name, one.text) for name in ("undone", "about_to", "hedge"))
-    is_less = is_less or known.opens("condition", one.text) or one.is_question
-    return known.says("done", one.text) and not is_less
-
-
-def _report(turn: Turn) -> Statement | None:
-    for reply in reversed(turn.of(Kind.ASSISTANT)):
-        done = [one for one in statements_of(reply) if says_done(one) and not words().says("formality", one.text)]
+def _report(replies: Sequence[Sequence[Statement]]) -> Statement | None:
+    for said in reversed(replies):
+        done = [one for one in said if says_done(one) and not words().says("formality", one.text)]
         if done:
-            return next((one for one in done if len(one.text.split()) >= _SUBSTANCE), done[0])
+            return next((one for one in done if len(one.text.split()) >= SUBSTANCE), done[0])
     return None
 
 
-def _is_wish(one: Statement) -> bool:
-    """Whether a statement asks for something, and says for what."""
-    known = words()
-    terms = set(_WORD.findall(one.text.lower())) - known.sets["stopwords"] - known.sets["general"]
-    return (bool(terms) and known.opens("wish", one.text)) or (len(terms) > 1 and one.is_question)
+def _paired(transcript: Transcript) -> Mapping[str, Entry]:
+    """The results of calls, by the ids of the calls' entries.
+
+    A call id may be used again, so that the latest call that had it counts. Calls without one are answered in order.
+    """
+    calls: dict[str, str] = {}
+    waiting: deque[str] = deque()
+    results: dict[str, Entry] = {}
+    for entry in transcript:
+        if entry.kind is Kind.USER:
+            waiting.clear()
+        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
+            calls[entry.call_id] = entry.id
+        elif entry.kind is Kind.TOOL_CALL:
+            waiting.append(entry.id)
+        elif entry.kind in _RESULTS:
+            call = calls.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
+            if call and (call not in results or _is_undone(entry)):
+                results[call] = entry
+    return results
 
 
-def _is_polite(one: Statement) -> bool:
-    return is_courtesy(one.text) or words().says("offers_more", one.text)
+def _is_undone(result: Entry | None) -> bool:
+    return result is not None and (result.kind in _UNDOING or result.is_error)
+
+
+def _is_decided(result: Entry | None) -> bool:
+    return result is not None and result.kind is Kind.DECISION
+
+
+def _has_passed(result: Entry | None) -> bool:
+    return not _is_undone(result) and not (result and _FAILURES.search(result.text[-_END_OF_RESULT:]))
+
+
+def _later(one: Statement, asked: Mapping[str, int]) -> bool:
+    """Whether the user's requests come back to a statement; *asked* has the last turn of each of their words."""
+    return sum(asked.get(term, -1) > one.turn for term in terms(one.text)) >= _TERMS_TAKEN_UP

@@ -7,19 +7,24 @@ are kept.
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from nous.caps import MOST_CANDIDATES
 from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.secrets import looks_secret
-from nous.summary.evidence import Evidence, says_done
-from nous.summary.lessons import LONGEST, alike, begins_as_event, is_lesson, name_in, standing_alone
-from nous.summary.statements import Statement, is_courtesy, shortened
+from nous.summary.evidence import Evidence
+from nous.summary.lessons import LONGEST, alike, begins_as_event, is_bound, name_in, standing_alone
+from nous.summary.statements import Statement, is_courtesy, says_done, shortened, terms
 from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Entry, Kind
 
-MOST = 50
 _MOST_ABOUT_PEOPLE = 20
 _MOST_EVENTS = 5
-_SHORTEST, _SHORTEST_REPORT = 12, 24
+_MOST_REPORTS = 2
+_SHORTEST, _SHORTEST_REPORT = 12, 40
+_LONGEST_NAME = 3
+"""Words of a reason that is nothing but what should stand there instead."""
+
+_EARLY = 60
 _SHORTEST_ABOUT_PEOPLE, _LONGEST_ABOUT_PEOPLE = 24, 180
 _QUOTE = 200
 _OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
@@ -28,7 +33,19 @@ _CHATTER = re.compile(
     r"^(?:\W*\b(?:yeah|yes|yep|oh+|a?ha(?:ha)+|lol|well|no|hm+|cool|nice|wow|aw+|ok|okay|but|and|so|then|also|though|mm+|ah|ya)\b)*\W*",
     re.IGNORECASE,
 )
-_CAME_TO_BE = re.compile(r"\b(?:has|have) been\b")
+_CAME_TO_BE = re.compile(r"\b(?:has|have) been (?:\w+ly )?\w+(?:ed|wn|en|lt|ut)\b")
+_OWN_WORDS = 2
+_CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
+_IMPORT = re.compile(r"\bimports?\b")
+_ONE_TEST = re.compile(
+    r" (?:--(?= )|-(?:-?run|k|t|m|-grep|-testNamePattern|-filter|count|timeout)\b|-(?:v|x|s)(?= |$)|\S*::).*"
+    r"|[^\s\"]*\"[^\"]*$"
+)
+"""The end of a command that picks some of the tests, or was cut within quotes."""
+_ENDS_OPEN = re.compile(
+    r"(?:\.{2,}|…|\b(?:it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
+)
+_OTHERS = frozenset({"he", "she", "him", "they", "them"})
 _NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
 _INTRODUCES = re.compile(r"(?: (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
@@ -45,7 +62,7 @@ _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
 Source = Callable[[Evidence], Iterable[CandidateFact]]
 
 
-def candidate_facts(evidence: Evidence, most: int = MOST) -> tuple[CandidateFact, ...]:
+def candidate_facts(evidence: Evidence, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
     """At most *most* facts of a session: the surest, in the order they were said."""
     found = [fact for source in SOURCES for fact in source(evidence) if not looks_secret(fact.text)]
     kept: list[CandidateFact] = []
@@ -57,7 +74,7 @@ def candidate_facts(evidence: Evidence, most: int = MOST) -> tuple[CandidateFact
 
 def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user wants to hold beyond the task at hand."""
-    for one in _said_by_user(evidence):
+    for one in _said_by_user(evidence) if not evidence.is_conversation else ():
         if words().says("standing_rule", one.text) and words().opens("directive", one.text):
             yield _fact(standing_alone(one.text), one.turn, Category.RULE, subject="user", confidence=0.9)
 
@@ -65,14 +82,11 @@ def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
 def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in _said_by_user(evidence):
         is_own = words().says("preference", one.text) and not words().says("refers_back", one.text)
+        is_own = is_own and not words().says("points_elsewhere", one.text)
         if is_own and not _OTHER_PERSON.search(one.text) and not evidence.is_conversation:
-            yield _fact(
-                in_third_person(standing_alone(one.text)),
-                one.turn,
-                Category.PREFERENCE,
-                subject="user",
-                confidence=0.85,
-            )
+            for part in (part for part in _CLAUSE.split(one.text) if words().says("preference", part)):
+                text = in_third_person(standing_alone(part))
+                yield _fact(text, one.turn, Category.PREFERENCE, subject="user", confidence=0.85)
 
 
 def identities(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -87,7 +101,7 @@ def identities(evidence: Evidence) -> Iterator[CandidateFact]:
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user decided in so many words."""
     for one in _said_by_user(evidence):
-        is_clear = words().says("chooses", one.text) and not words().says("refers_back", one.text)
+        is_clear = words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text)
         if is_clear and not evidence.is_conversation:
             yield _fact(f"The user decided: “{one.text}”", one.turn, Category.DECISION, subject="user", confidence=0.8)
 
@@ -110,11 +124,11 @@ def people(evidence: Evidence) -> list[CandidateFact]:
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     """Causes, constraints and settings that the agent states, more surely in its last words than on the way."""
     last = set(evidence.answer)
-    for one in evidence.said if not evidence.is_conversation else ():
+    for one in evidence.taught if not evidence.is_conversation else ():
         text, name = standing_alone(one.text), name_in(one.text)
-        if name and is_lesson(one):
+        if name and not begins_as_event(text):
             yield _fact(text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if one in last else 0.7)
-        elif is_lesson(one) and words().says("constraint", text):
+        elif words().says("constraint", text) and not begins_as_event(text):
             yield _fact(text, one.turn, Category.CONCEPT, subject="", confidence=0.65)
 
 
@@ -124,7 +138,7 @@ def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
         return
     for one in evidence.said:
         is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
-        if is_report and not words().says("formality", one.text) and not _FIRST_PERSON.match(one.text):
+        if is_report and _names_what(one.text) and not _FIRST_PERSON.match(one.text):
             text = of_the_user(_INTRODUCES.sub("", one.text))
             yield _fact(text, one.turn, Category.EVENT, subject="user", confidence=0.85)
 
@@ -141,13 +155,12 @@ def services_told(evidence: Evidence) -> list[CandidateFact]:
 
 
 def reports(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the agent says it did to files, by the end of a turn."""
-    telling = [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports if evidence.files]
-    for one, text in telling[-_MOST_EVENTS:]:
-        is_event = begins_as_event(text) or _CAME_TO_BE.search(text)
-        name = name_in(text)
-        if name and is_event and len(text) >= _SHORTEST_REPORT and not (_OTHER_PERSON.search(text) or text[-1] == ":"):
-            yield _fact(text, one.turn, Category.EVENT, subject=name, confidence=0.65)
+    """What the agent says it did to files, by the end of a turn, where no commit says it."""
+    is_told = not evidence.files or evidence.commits
+    telling = [] if is_told else [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
+    lasting = [(one, text, name) for one, text in telling if (name := name_in(text)) and _is_report(text)]
+    for one, text, name in lasting[-_MOST_REPORTS:]:
+        yield _fact(text, one.turn, Category.EVENT, subject=name, confidence=0.65)
 
 
 def commits(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -158,10 +171,10 @@ def commits(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def ways_to_test(evidence: Evidence) -> Iterator[CandidateFact]:
-    """How tests are run here: the shortest command that passed."""
-    passed = sorted((run for run in evidence.tests if run.passed), key=lambda run: len(run.command))
-    for run in passed[:1]:
-        yield _fact(f"Tests are run with `{run.command}`", run.turn, Category.TOOL, subject="tests", confidence=0.8)
+    """How tests are run here: the shortest command that passed, without what picks some of them."""
+    passed = [(run.command, _ONE_TEST.sub("", run.command), run.turn) for run in evidence.tests if run.passed]
+    for _, command, turn in sorted(passed, key=lambda run: (run[0] != run[1], len(run[1])))[:1]:
+        yield _fact(f"Tests are run with `{command}`", turn, Category.TOOL, subject="tests", confidence=0.8)
 
 
 SOURCES: tuple[Source, ...] = (
@@ -198,6 +211,15 @@ def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
             yield one
 
 
+def _names_what(text: str) -> bool:
+    """Whether what was done is told with a name, a number or some words of its own."""
+    if words().says("formality", text):
+        return False
+    told = _WORD.findall(text)
+    own = terms(text) - words().sets["of_any_service"]
+    return any(word[0].isupper() for word in told[1:]) or any(map(str.isdigit, text)) or len(own) >= _OWN_WORDS
+
+
 def _is_told(one: Statement) -> bool:
     known = words()
     is_more = any(
@@ -213,10 +235,19 @@ def _verdict(entry: Entry) -> str | None:
         return "; ".join(answers)
     if rejected := _REJECTED.match(text):
         what = _DIRECTORIES.sub("", rejected["what"])
-        return f"The user rejected {what}: “{shortened(rejected['reason'], _QUOTE)}”"
+        reason = shortened(rejected["reason"], _QUOTE)
+        return f"The user rejected {what}: “{reason}”" if _instructs(what, reason) else None
     if text.startswith("Approved the plan:"):
         return f"The user approved the plan “{shortened(text.partition(':')[2].strip(), _QUOTE)}”"
     return None
+
+
+def _instructs(what: str, reason: str) -> bool:
+    """Whether the reason of a rejection says what to do, or what should stand there; mere questions and news do not."""
+    known = words()
+    is_name = "(" in what and len(reason.split()) <= _LONGEST_NAME and not reason.endswith("?")
+    is_wish = known.opens("wish", reason) or known.opens("directive", reason) or known.says("instructs", reason)
+    return is_name or (is_wish and not known.opens("waits", reason))
 
 
 def _about_the_speaker(one: Statement) -> Iterator[CandidateFact]:
@@ -227,10 +258,32 @@ def _about_the_speaker(one: Statement) -> Iterator[CandidateFact]:
         is_liking = words().says("preference", text)
         is_about = _FIRST_PERSON.match(text) and (is_liking or words().says("about_me", text))
         is_clear = not (_OTHER_PERSON.search(text) or "?" in text or words().says("hedge", text))
+        is_clear = is_clear and not _is_passing(text, is_liking=is_liking)
         if is_about and is_clear and _SHORTEST_ABOUT_PEOPLE <= len(text) <= _LONGEST_ABOUT_PEOPLE:
             category = Category.PREFERENCE if is_liking else Category.PERSON
             subject = who.removeprefix("the ")
             yield _fact(in_third_person(text, who), one.turn, category, subject=subject, confidence=0.75)
+
+
+def _is_report(text: str) -> bool:
+    """Whether a report says what was done in so many words, and would say it to others."""
+    is_event = begins_as_event(text) or _CAME_TO_BE.search(text)
+    is_vague = text[-1] == ":" or _OTHER_PERSON.search(text) or _IMPORT.search(text) or is_bound(text)
+    return bool(is_event) and len(text) >= _SHORTEST_REPORT and not is_vague
+
+
+def _is_passing(text: str, *, is_liking: bool) -> bool:
+    """Whether what somebody says of themselves belongs to the talk: it points at it, or names nothing of a life."""
+    sets, known = words().sets, words()
+    told = _WORD.findall(text)
+    is_named = any(word[0].isupper() or word[0].isdigit() for word in told[1:] if not word.startswith("I"))
+    said = {word.lower() for word in told}
+    if known.says("passing", text) or is_named:
+        return known.says("passing", text)
+    if not _OTHERS.isdisjoint(said) and said.isdisjoint(sets["near"]):
+        return True
+    is_of_life = not said.isdisjoint(sets["near"] | sets["living"] | sets["times"])
+    return _ENDS_OPEN.search(text) is not None or not (is_liking or is_of_life)
 
 
 def _telling(text: str) -> int:

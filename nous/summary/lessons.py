@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from nous.language import words
 from nous.secrets import looks_secret
@@ -14,25 +16,40 @@ _ENOUGH = 2.0
 _LIKE = 0.5
 """How much of their words two statements share, at least, to say the same (Jaccard)."""
 
+_EXPLAINS = 2.0
 _WORTH = {"cause": 2.0, "constraint": 1.5, "decision": 1.5}
 _IDENTIFIER = re.compile(
     r"`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b\w+\.\w{1,5}\b|--\w[\w-]+|\b\d[\d.,:%]*\w*"
 )
-_FIRST_PERSON = re.compile(r"^\W*(?:I|We|I['\u2019]\w+|We['\u2019]\w+)\b(?! (?:must|never|always|only|cannot|can't))")
+_FIRST_PERSON = re.compile(r"^\W*(?:We|We['\u2019]\w+)\b(?! (?:must|never|always|only|cannot|can't))|\bI\b(?!`)")
+_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\.\w+:\d+")
+"""The name of one commit, session or object, or a line of a file: what is said of it holds for that one, or for now."""
 _BEGINS_AS_EVENT = re.compile(
     r"^\W*(?:Add|Fix|Remov|Updat|Creat|Chang|Replac|Renam|Mov|Implement|Refactor|Committ|Push|Writ|Extract|Convert|Delet)"
     r"(?:e?d?|ing|es|te[dn]|wrote)\b",
 )
 _OTHER_PERSON = re.compile(r"\b(?:I['\u2019]ll|I need|you|your|yours|you['\u2019]\w+)\b", re.IGNORECASE)
 _TRAILING = re.compile(r"[:,;(]$|\.\.\.$|…$")
+_ENDS_ELSEWHERE = re.compile(r"\b(?:it|this|that|them|these|those|there|so)\b[.!)]*$", re.IGNORECASE)
+"""Ends with a word for something that only those who were there know."""
+
+_OF_A_NAME = re.compile(r"^(`[^`]+`) *(?:[-\u2013\u2014:] *)?[Nn]ow (?=[a-z]+s\b)")
 _TIES = "So|And|But|Also|However|Then|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|No|Right|Sure|Actually"
 _TIE = re.compile(rf"^(?:\W*\b(?:{_TIES})\b)+[,.!:]? +(?=\S)", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w./-]+\w")
+_TOKEN = re.compile(r"[\w'\u2019]+")
+_EXACT = re.compile(
+    r"`[^`]+`|[\w.~-]*/[\w./-]*\w|-?\w*\d(?:[\w.,:-]*\w)?%?|\w+\.\w+|\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*"
+)
+"""Numbers, versions, paths and names: where one differs, something else is said."""
+
+_COMPARED = 1_000
+"""Characters of a statement that are compared; those that anybody keeps are shorter."""
 
 
 def lessons(said: Sequence[Statement], most: int = MOST) -> list[Statement]:
     """The *most* telling lessons of a session, in the order they were said, none twice."""
-    ranked = sorted((one for one in said if is_lesson(one)), key=lambda one: -worth(one))
+    ranked = sorted(filter(is_lesson, said), key=lambda one: -worth(one))
     kept: list[Statement] = []
     for one in ranked:
         if len(kept) < most and not any(alike(one.text, other.text) for other in kept):
@@ -45,9 +62,10 @@ def is_lesson(one: Statement) -> bool:
     """Whether a statement stands alone, is no event, guess or question, and teaches enough."""
     return (
         one.speaker is Kind.ASSISTANT
-        and is_durable(one)
-        and not _FIRST_PERSON.match(one.text)
         and worth(one) >= _ENOUGH
+        and is_durable(one)
+        and not _FIRST_PERSON.search(one.text)
+        and not _HASH.search(one.text)
     )
 
 
@@ -58,20 +76,29 @@ def is_durable(one: Statement) -> bool:
         return False
     if known.opens("narrates", text) or begins_as_event(text) or _OTHER_PERSON.search(text):
         return False
-    is_vague = known.says("hedge", text) or known.says("asks", text) or known.opens("needs_context", text)
-    return not (is_vague or _TRAILING.search(text) or looks_secret(text))
+    is_vague = any(known.says(name, text) for name in ("hedge", "asks", "about_to"))
+    is_cut = text.count("(") != text.count(")")
+    return not (is_vague or is_cut or is_bound(text) or _TRAILING.search(text) or looks_secret(text))
+
+
+def is_bound(text: str) -> bool:
+    """Whether *text* points at what stood beside it, so that it says little to who was not there."""
+    known = words()
+    points = known.opens("needs_context", text) or known.says("points_elsewhere", text)
+    return points or _ENDS_ELSEWHERE.search(text) is not None
 
 
 def worth(one: Statement) -> float:
     """How much a statement teaches: the kinds of lesson it has the words of, and the names it names."""
     teaches = sum(value for name, value in _WORTH.items() if words().says(name, one.text))
+    teaches = max(teaches, _EXPLAINS) if words().opens("explains", one.text) else teaches
     names = min(3, len(_IDENTIFIER.findall(one.text)))
     return teaches + 0.5 * names if teaches else 0.0
 
 
 def standing_alone(text: str) -> str:
     """*text* without the word that ties it to what was said before."""
-    bare = _TIE.sub("", text)
+    bare = _OF_A_NAME.sub(r"\1 ", _TIE.sub("", text))
     return bare[:1].upper() + bare[1:]
 
 
@@ -86,11 +113,33 @@ def begins_as_event(text: str) -> bool:
     return _BEGINS_AS_EVENT.match(text) is not None
 
 
+class _Said(NamedTuple):
+    """What two statements are compared by: their words, what must be the same in both, and how often they deny."""
+
+    words: frozenset[str]
+    exact: frozenset[str]
+    denials: int
+
+
 def alike(one: str, other: str) -> bool:
-    """Whether two statements say much the same, by the words they share."""
-    first, second = _words(one), _words(other)
-    return bool(first and second) and len(first & second) / len(first | second) >= _LIKE
+    """Whether two statements say much the same, by the words they share.
+
+    Never where they differ in a number, a version, a path, a name, a word that turns the sense round, or a denial.
+    """
+    first, second = _said(one), _said(other)
+    if not (first.words and second.words) or first[1:] != second[1:]:
+        return False
+    return len(first.words & second.words) / len(first.words | second.words) >= _LIKE
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower())) - words().sets["stopwords"]
+@lru_cache(maxsize=512)
+def _said(text: str) -> _Said:
+    """Remembered, because every statement is compared with many."""
+    known, text = words(), text[:_COMPARED]
+    tokens = [token.replace("\u2019", "'") for token in _TOKEN.findall(text.lower())]
+    counted = frozenset(tokens) & (known.sets["turning"] | known.sets["counts"])
+    return _Said(
+        words=frozenset(_WORD.findall(text.lower())) - known.sets["stopwords"],
+        exact=counted | {found.rstrip(".,:;-").strip("`").replace(",", "") for found in _EXACT.findall(text)},
+        denials=sum(token in known.sets["denials"] or token.endswith("n't") for token in tokens),
+    )

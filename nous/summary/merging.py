@@ -5,13 +5,11 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import TypeVar
 
+from nous.caps import MOST_CANDIDATES, MOST_POINTS
 from nous.episode import CandidateFact
 from nous.summary.extractive import Extracted
-from nous.summary.facts import MOST as MOST_FACTS
 from nous.summary.lessons import alike
 from nous.summary.topics import MOST as MOST_TOPICS
-
-MOST_POINTS = 10
 
 T = TypeVar("T")
 
@@ -30,12 +28,13 @@ def merged(parts: Sequence[Extracted], *, told: str) -> Extracted:
         key_points=tuple(_distinct(_by_turns(part.summary.key_points for part in parts), MOST_POINTS, _itself)),
         topics=tuple(dict.fromkeys(_by_turns(part.summary.topics for part in parts)))[:MOST_TOPICS],
     )
-    facts = _distinct(_by_turns(part.candidate_facts for part in parts), MOST_FACTS, _text_of)
+    facts = _distinct(_by_turns(part.candidate_facts for part in parts), MOST_CANDIDATES, _text_of)
     return Extracted(
         summary=summary,
         candidate_facts=tuple(sorted(facts, key=lambda fact: fact.turns)),
         files_touched=tuple(dict.fromkeys(file for part in parts for file in part.files_touched)),
         is_sure=last.is_sure,
+        outcome_turns=last.outcome_turns,
     )
 
 

@@ -1,7 +1,7 @@
 """A transcript as single statements: one sentence each, cleaned of markup, with who said it and in which turn."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nous.language import words
@@ -19,6 +19,11 @@ _MARKER = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _WORD = re.compile(r"[\w'-]+")
 _WORDS_BESIDE_THANKS = 2
 _POLITE = ("thanks", "praise", "goodbye")
+_WORDS_OF_HEADING = 3
+SUBSTANCE = 4
+"""Words of a sentence that says something."""
+
+_TERM = re.compile(r"[\w.-]{2,}")
 _SPACE = re.compile(r"\s+")
 
 
@@ -37,6 +42,21 @@ class Statement:
         return self.text.rstrip("\"')").endswith("?") or (
             self.speaker is Kind.USER and words().opens("question", self.text)
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What stands for the requests of one turn, and the first heading of a document pasted with them.
+
+    `is_wish` tells requests and questions from answers and other statements.
+    """
+
+    text: str
+    is_wish: bool
+    heading: str | None
+
+    def __str__(self) -> str:
+        return f"{self.text.rstrip(':')}: {self.heading}" if self.heading and self.text.endswith(":") else self.text
 
 
 def statements(transcript: Transcript) -> tuple[Statement, ...]:
@@ -83,7 +103,61 @@ def is_courtesy(text: str) -> bool:
     for name in _POLITE:
         rest = known.contains[name].sub(" ", rest)
     is_polite = rest != text
-    told = [
-        word for word in _WORD.findall(rest.lower()) if word not in known.sets["stopwords"] | known.sets["courtesy"]
-    ]
+    idle, polite = known.sets["stopwords"], known.sets["courtesy"]
+    told = [word for word in _WORD.findall(rest.lower()) if word not in idle and word not in polite]
     return len(told) <= (_WORDS_BESIDE_THANKS if is_polite else 0)
+
+
+def says_done(one: Statement) -> bool:
+    """Whether a statement says that something came to be; what is promised, refused or only possible does not count."""
+    known = words()
+    if not known.says("done", one.text):
+        return False
+    is_less = any(known.says(name, one.text) for name in ("undone", "about_to", "hedge"))
+    return not (is_less or known.opens("condition", one.text) or one.is_question)
+
+
+def asked_in(said: Sequence[Statement]) -> Asked:
+    """The first sentence of a turn that wishes something, or else the first of some substance."""
+    headings = (one.text for one in said if one.is_heading and len(one.text.split()) >= _WORDS_OF_HEADING)
+    headings = (text for text in headings if not words().opens("general_heading", text))
+    telling = [one for one in said if len(one.text.split()) >= SUBSTANCE and not _is_label(one)] or said
+    wish = next((one for one in telling if is_wish(one)), None)
+    return Asked(text=(wish or telling[0]).text, is_wish=wish is not None, heading=next(headings, None))
+
+
+def _is_label(one: Statement) -> bool:
+    """Whether it stands over what is said, as a heading does, and names nothing."""
+    return one.text[-1] not in ".?!" and words().opens("general_heading", one.text)
+
+
+def is_wish(one: Statement) -> bool:
+    """Whether a statement asks for something, and says for what."""
+    named = terms(one.text)
+    return (bool(named) and words().opens("wish", one.text)) or (len(named) > 1 and one.is_question)
+
+
+def is_polite(one: Statement) -> bool:
+    return is_courtesy(one.text) or words().says("offers_more", one.text)
+
+
+def terms(text: str) -> set[str]:
+    known = words()
+    return set(_TERM.findall(text.lower())) - known.sets["stopwords"] - known.sets["general"]
+
+
+def refused(said: Sequence[Statement]) -> Iterator[Statement]:
+    """The refusals of one reply; one that asks for what is missing refuses nothing yet."""
+    known = words()
+    if not said or said[0].speaker is not Kind.ASSISTANT or any(known.says("asks_details", one.text) for one in said):
+        return
+    for one in said:
+        if known.says("refuses", one.text) and not known.says("offers_more", one.text) and not one.is_question:
+            yield one
+
+
+def deeds(text: str) -> frozenset[str]:
+    """Which kinds of service a text names: the lists of words that begin with `deed_`."""
+    named = set(_WORD.findall(text.lower().replace("_", " ")))
+    sets = words().sets
+    return frozenset(name for name in sets if name.startswith("deed_") and not named.isdisjoint(sets[name]))

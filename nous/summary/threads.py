@@ -28,4 +28,8 @@ def open_threads(evidence: Evidence, judgement: Judgement) -> tuple[str, ...]:
 def _is_open(one: Statement) -> bool:
     known = words()
     is_offer = known.says("offers_more", one.text)
-    return not is_offer and not one.text.endswith(":") and (known.says("left_open", one.text) or one.text.endswith("?"))
+    return (
+        not is_offer
+        and not one.text.endswith(":")
+        and (known.says("left_open", one.text) or known.says("put_off", one.text) or one.text.endswith("?"))
+    )

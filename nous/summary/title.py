@@ -25,7 +25,15 @@ def title_of(evidence: Evidence, topics: Sequence[str]) -> str:
         return " ".join(given)
     if evidence.is_conversation:
         return f"Conversation about {', '.join(topics[:3])}" if topics else "Conversation between two people"
-    return _joined(_asked(text) for text in _wishes(evidence)) or _last_resort(evidence)
+    title = _joined(_asked(text) for text in _wishes(evidence)) or _last_resort(evidence)
+    return title if len(title.split()) >= FEWEST else _with_result(title, evidence)
+
+
+def _with_result(title: str, evidence: Evidence) -> str:
+    """A title that says too little, and the first commit if the session made one."""
+    subject = next((subject for subject, _ in evidence.commits), "")
+    added = _cut(subject.split()[: MOST - len(title.split())])
+    return f"{title}: {added}" if added else title
 
 
 def _wishes(evidence: Evidence) -> Iterator[str]:

@@ -1,14 +1,11 @@
-"""The one place that builds the world. Everybody else is handed what they need."""
+"""The world, connected. Everybody else is handed what they need."""
 
-import os
-import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
-from secrets import token_hex
 from typing import cast
 
 import redis
@@ -26,23 +23,20 @@ from nous.embed.hashed import Hashed
 from nous.embed.remembered import Remembered
 from nous.errors import Misconfigured, NotFound
 from nous.excerpt import Windows, windows
-from nous.jobs.base import Jobs, Line
-from nous.jobs.rq.pool import PoolWorker
-from nous.jobs.rq.queue import RqJobs, queue_named
+from nous.jobs.base import Jobs
+from nous.jobs.rq.queue import RqJobs
 from nous.kit import Kit, Worker
 from nous.learning.policy import Policy
 from nous.runtime.attempt import Attempts
-from nous.runtime.clerk import Clerk
-from nous.runtime.dispatch import Dispatcher
-from nous.runtime.fleet import Fleet, Post
 from nous.runtime.leases import LeaseKeeper
 from nous.runtime.publish import Handover
-from nous.runtime.sweep import Sweeper
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect, connect_rq
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
 from nous.store.keys import StoreKeys
 from nous.store.plans import plan_for
+from nous.store.redis_anchors import RedisAnchors
+from nous.store.redis_decisions import RedisDecisions
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
@@ -50,7 +44,9 @@ from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
+from nous.wiring.model import ModelBooks, anchorer_of, author_of, books_of
 
+DECISION_KEEPER = "decision-keeper"
 _HOW_TO_COUNT = "write estimate or package.module:function"
 
 
@@ -71,6 +67,7 @@ class World:
     patience: Patience
     leases: LeaseKeeper
     attempts: Attempts
+    model_books: ModelBooks
 
     def subscription(self, worker: str) -> Subscription:
         """Raises `NotFound` when there is no such worker."""
@@ -98,7 +95,8 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
     bus = _bus(client, settings, found.values(), bus_keys=bus_keys, store_keys=store_keys)
     uploads = RedisUploads(client)
-    kit = _kit(client, settings, uploads, store_keys)
+    books = books_of(client, settings)
+    kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, books=books)
     patience = patience_of(settings)
     leases = LeaseKeeper(bus, lease=patience.lease, deadline=settings.worker.deadline)
     return World(
@@ -115,6 +113,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         patience=patience,
         leases=leases,
         attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
+        model_books=books,
     )
 
 
@@ -130,14 +129,29 @@ def _bus(
     )
 
 
-def _kit(client: redis.Redis, settings: Settings, uploads: Uploads, keys: StoreKeys) -> Kit:
+def _kit(
+    client: redis.Redis,
+    settings: Settings,
+    uploads: Uploads,
+    *,
+    keys: StoreKeys,
+    bus_keys: BusKeys,
+    books: ModelBooks,
+) -> Kit:
+    episodes, clock = RedisEpisodes(client, keys), partial(datetime.now, UTC)
+    excerpts, author = _excerpts(settings.excerpt), author_of(settings, books, clock=clock)
     return Kit(
-        episodes=RedisEpisodes(client, keys),
+        episodes=episodes,
+        briefs=episodes,
+        decisions=RedisDecisions(client, keys, bus_keys=bus_keys, group=DECISION_KEEPER),
         facts=RedisFactLog(client, keys),
         transcripts=StoredTranscripts(uploads, keys),
         embedder=Remembered(embedder(settings)),
-        clock=partial(datetime.now, UTC),
-        excerpts=_excerpts(settings.excerpt),
+        clock=clock,
+        anchors=RedisAnchors(client, keys),
+        author=author,
+        anchorer=anchorer_of(settings, books, author, excerpts=excerpts, clock=clock),
+        excerpts=excerpts,
         policy=policy(settings),
     )
 
@@ -214,41 +228,4 @@ def patience_of(settings: Settings) -> Patience:
         backoff_cap=worker.backoff_cap,
         crashes_before_quarantine=worker.crashes_before_quarantine,
         deaths_before_burial=worker.deaths_before_burial,
-    )
-
-
-def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
-    """What runs the named workers in this process. Raises `NotFound` when one of them does not exist."""
-    posts: list[Post] = []
-    for name in names:
-        world.subscription(name)
-        posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name)]
-    return Fleet(posts, last=[world.leases])
-
-
-def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) -> Clerk:
-    subscription, settings = world.subscription(name), world.settings.worker
-    return Clerk(
-        name,
-        dispatcher=Dispatcher(
-            subscription, bus=world.bus, jobs=world.jobs, ahead=settings.queue_ahead, lease=settings.lease
-        ),
-        sweeper=Sweeper(subscription, bus=world.bus, jobs=world.jobs, patience=world.patience),
-        jobs=world.jobs,
-        sweep_interval=settings.sweep_interval,
-        open_quarantine=open_quarantine,
-    )
-
-
-def pool(world: World, name: str) -> PoolWorker:
-    settings = world.settings.worker
-    return PoolWorker(
-        [queue_named(line.queue(name), world.rq_client) for line in (Line.LIVE, Line.BULK)],
-        # A container that is started again has the same host and pid as the one that died a moment ago.
-        name=f"{name}-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
-        connection=world.rq_client,
-        runner=world.attempts,
-        concurrency=settings.concurrency,
-        # The lease that was renewed at its deadline has ended by then, and its event is another attempt's.
-        give_up_after=settings.deadline + settings.lease,
     )

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from nous.anchorer import Anchorer
+from nous.author import Author
 from nous.embed.hashed import Hashed
+from nous.excerpt import windows
 from nous.kit import Kit
 from nous.store.memory import MemoryStore
+from nous.summary.prompting import built_in
 
 
 def kit_of(store: MemoryStore, **more: Any) -> Kit:
@@ -13,7 +17,18 @@ def kit_of(store: MemoryStore, **more: Any) -> Kit:
         "episodes": store,
         "briefs": store,
         "decisions": store,
+        "anchors": store,
         "facts": store,
         "embedder": Hashed(),
     }
-    return Kit(**{**known, **more})
+    fields: dict[str, Any] = {**known, **more}
+    author: Author | None = fields.get("author")
+    anchorer = Anchorer(
+        excerpts=fields.get("excerpts", windows),
+        prompt=built_in("anchored"),
+        clock=fields["clock"],
+        model=author.model if author else None,
+        tally=author.tally if author else None,
+    )
+    fields.setdefault("anchorer", anchorer)
+    return Kit(**fields)

@@ -110,7 +110,7 @@ def said(world: World, *, scope: Scope = HOME, session: str = "s1") -> list[str]
 
 def test_editions_that_were_replaced_stay_reachable_the_newest_first(world: World) -> None:
     first = episode()
-    second = replace(first, edition=2, tier=Tier.LLM, author="openai:m", prompt_version="episode-1")
+    second = replace(first, edition=2, tier=Tier.LLM, model="openai:m", prompt_version="episode-1")
     third = replace(first, edition=3, version="v2")
     world.write(SaveEpisode(episode=first))
     world.write(SaveEpisode(episode=second, replaces=first))

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.kits import kit_of
 
 from nous.bus.base import Subscription
 from nous.bus.ledger import Account
 from nous.bus.memory import MemoryBus
 from nous.bus.progress import Patience
 from nous.effects import Effects
-from nous.embed.hashed import Hashed
 from nous.errors import BadInput
 from nous.events import Event, SessionEnded
 from nous.jobs.base import Line
 from nous.jobs.memory import MemoryJobs
-from nous.kit import Kit, Worker
+from nous.kit import Worker
 from nous.runtime.attempt import Attempts
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.leases import LeaseKeeper
@@ -56,13 +56,7 @@ class RuntimeWorld:
         self.jobs = MemoryJobs()
         self.toy = Toy()
         patience = Patience(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)
-        self.kit = Kit(
-            episodes=self.store,
-            facts=self.store,
-            transcripts=NoTranscripts(),
-            embedder=Hashed(),
-            clock=clock.date,
-        )
+        self.kit = kit_of(self.store, transcripts=NoTranscripts(), clock=clock.date)
         worker = Worker("toy", SessionEnded, lambda _: self.toy.handle)
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
         self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=self.kit, patience=patience, leases=leases)

@@ -131,7 +131,7 @@ def test_a_misspelt_command_is_answered_with_the_nearest() -> None:
     result = CliRunner().invoke(main, ["epsodes"])
 
     assert result.exit_code == 2
-    assert "Did you mean episodes?" in result.stderr
+    assert "Did you mean episodes" in result.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(make: Make, tmp_path: Path) -> None:

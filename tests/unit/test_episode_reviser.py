@@ -35,7 +35,7 @@ def test_sessions_of_before_there_was_a_model_are_made_anew_when_there_is_one() 
     world.work()
 
     (episode,) = world.episodes
-    assert (episode.tier, episode.edition, episode.author) == (Tier.LLM, 2, "scripted:model")
+    assert (episode.tier, episode.edition, episode.model) == (Tier.LLM, 2, "scripted:model")
     assert episode.summary.title == GOOD["title"]
     assert (episode.files_touched, episode.version, episode.session_id) == ((), episode.version, "s1")
     assert world.offer() == 0

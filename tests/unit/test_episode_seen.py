@@ -7,18 +7,17 @@ from functools import partial
 from typing import Any
 
 import pytest
+from builders.kits import kit_of
 from structlog.testing import capture_logs
 
-from nous.embed.hashed import Hashed
+from nous.caps import MOST_POINTS
 from nous.episode import Episode, Seen
 from nous.events import EpisodeSummarized, SessionEnded
 from nous.excerpt import windows
 from nous.excerpt.windows import ONE_PASS
-from nous.kit import Kit
 from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from nous.summary.extractive import summarize
-from nous.summary.merging import MOST_POINTS
 from nous.transcript.model import Transcript
 from workers.episode_summarizer import WORKER
 
@@ -79,14 +78,7 @@ def see(ended: Ended) -> See:
     def see(transcript: Transcript, **options: Any) -> Episode:
         store = MemoryStore()
         chosen = partial(windows, **{"budget": BUDGET, **options})
-        kit = Kit(
-            episodes=store,
-            facts=store,
-            transcripts=Shelf(transcript),
-            embedder=Hashed(),
-            clock=lambda: AT,
-            excerpts=chosen,
-        )
+        kit = kit_of(store, transcripts=Shelf(transcript), clock=lambda: AT, excerpts=chosen)
         effects = WORKER.build(kit)(ended())
         assert effects.skipped is None
         assert store.apply(effects.writes) is None

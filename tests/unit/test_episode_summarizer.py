@@ -7,10 +7,10 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
+from builders.kits import kit_of
 
 from nous.codec import decode, encode
 from nous.effects import Effects, ReleaseTranscript, SaveEpisode
-from nous.embed.hashed import Hashed
 from nous.episode import Episode, Tier
 from nous.events import NAMESPACE, EpisodeSummarized, SessionEnded
 from nous.kit import Kit
@@ -60,7 +60,7 @@ def shelf() -> Shelf:
 
 @pytest.fixture
 def kit(store: MemoryStore, shelf: Shelf) -> Kit:
-    return Kit(episodes=store, facts=store, transcripts=shelf, embedder=Hashed(), clock=lambda: LATER)
+    return kit_of(store, transcripts=shelf, clock=lambda: LATER)
 
 
 def summarize(kit: Kit, store: MemoryStore, event: SessionEnded) -> Effects:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
+from builders.kits import kit_of
 from structlog.testing import capture_logs
 
 from nous.codec import decode, encode
@@ -35,14 +36,7 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def kit(store: MemoryStore) -> Kit:
-    return Kit(
-        episodes=store,
-        facts=store,
-        transcripts=NoTranscripts(),
-        embedder=Hashed(),
-        clock=lambda: AT,
-        policy=Policy(near=0.5, cap=5),
-    )
+    return kit_of(store, transcripts=NoTranscripts(), clock=lambda: AT, policy=Policy(near=0.5, cap=5))
 
 
 def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummarized:
@@ -133,9 +127,8 @@ def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemorySto
         def id(self) -> str:
             return "all-MiniLM-L6-v2-int8"
 
-    kit = Kit(
-        episodes=store,
-        facts=store,
+    kit = kit_of(
+        store,
         transcripts=NoTranscripts(),
         embedder=Calibrated(),
         clock=lambda: AT,

@@ -9,6 +9,7 @@ import pytest
 from nous.prose import fences, sentences, without_code
 from nous.summary.extractive import summarize
 from nous.summary.statements import is_courtesy, plain
+from nous.summary.told import MOST_WORDS
 from nous.transcript import read_transcript
 from nous.transcript.model import Header, Transcript
 
@@ -64,6 +65,37 @@ def test_a_pasted_plan_is_told_by_its_heading(told: Told) -> None:
     assert "“Implement the following plan: Plan: Invert the telemetry flag”" in summary.summary
 
 
+def test_a_short_request_without_another_borrows_the_commit(told: Told) -> None:
+    commit = ("tool_call", "", {"tool": "Bash", "tool_input": {"command": 'git commit -m "Read the last page"'}})
+
+    assert summarize(told(("user", "fix tests"), commit)).summary.title == "Fix tests: Read the last page"
+
+
+def test_a_heading_that_stands_over_any_document_is_no_title(told: Told) -> None:
+    wish = "# What I want to achieve\n\nRename the flag in the settings file."
+
+    assert summarize(told(("user", wish), EDIT)).summary.title == "Rename the flag in the settings file"
+
+
+def test_the_prose_gives_way_where_it_would_be_too_long(told: Told) -> None:
+    turns = [
+        (
+            ("user", f"Please rename the flag number {n} in the file flags_{n}.py of the package."),
+            EDIT,
+            (
+                "assistant",
+                f"Renamed the flag number {n}, because flags_{n}.py never had a name that anybody understood.",
+            ),
+        )
+        for n in range(12)
+    ]
+
+    prose = summarize(told(*(entry for turn in turns for entry in turn))).summary.summary
+
+    assert len(prose.split()) <= MOST_WORDS
+    assert prose.startswith("The user asked: “Please rename the flag number 0")
+
+
 def test_the_prose_tells_what_was_asked_and_what_came_of_it(told: Told) -> None:
     prose = summarize(told(*SESSION)).summary.summary
 
@@ -79,6 +111,14 @@ def test_the_prose_tells_what_was_asked_and_what_came_of_it(told: Told) -> None:
 
 def test_key_points_are_lessons_and_not_events(told: Told) -> None:
     assert summarize(told(*SESSION)).summary.key_points == (CAUSE,)
+
+
+def test_what_the_user_corrected_is_a_key_point(told: Told) -> None:
+    rejected = ("decision", "Rejected Edit(/repo/src/cache.py): use the helper")
+
+    points = summarize(told(*SESSION[:3], rejected, *SESSION[3:])).summary.key_points
+
+    assert points == ("The user rejected Edit(cache.py): “use the helper”", CAUSE)
 
 
 def test_what_is_left_to_do_is_an_open_thread(told: Told) -> None:

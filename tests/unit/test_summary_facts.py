@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from nous.caps import MOST_CANDIDATES as MOST
 from nous.episode import CandidateFact, Category
 from nous.secrets import looks_secret
 from nous.summary.evidence import Evidence
-from nous.summary.facts import MOST, candidate_facts
+from nous.summary.facts import candidate_facts
 from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Transcript
 
@@ -77,6 +78,20 @@ def test_verdicts_of_the_user_are_decisions(told: Told, decision: str, fact: str
     assert said(told, ("user", "Go on."), ("decision", decision)) == [(fact, Category.DECISION, (1,))]
 
 
+@pytest.mark.parametrize(
+    "reason",
+    ["is 241 really still a problem?", "wait please, let's talk", "we have more inbound changes coming", "too slow"],
+)
+def test_a_rejection_that_says_not_what_to_do_teaches_nothing(told: Told, reason: str) -> None:
+    assert facts(told, ("user", "Go on."), ("decision", f"Rejected Bash: {reason}")) == []
+
+
+def test_a_rejection_that_gives_a_name_says_what_should_stand_there(told: Told) -> None:
+    found = said(told, ("user", "Go on."), ("decision", "Rejected Write(LICENSE): Acme Inc."))
+
+    assert found == [("The user rejected Write(LICENSE): “Acme Inc.”", Category.DECISION, (1,))]
+
+
 def test_a_rejection_without_a_reason_teaches_nothing(told: Told) -> None:
     assert facts(told, ("user", "Go on."), ("decision", "Rejected Edit(a.py)")) == []
 
@@ -117,6 +132,23 @@ def test_tests_are_known_by_the_shortest_command_that_passed(told: Told) -> None
     assert found == [("Tests are run with `pytest -q tests/unit`.", Category.TOOL, (1,))]
 
 
+def test_a_command_for_some_of_the_tests_is_told_without_what_picks_them(told: Told) -> None:
+    found = said(
+        told,
+        ("user", "Go on."),
+        bash('go test ./cli/... -run "Chunk" -v', call_id="1"),
+        ("tool_result", "ok", {"call_id": "1"}),
+    )
+
+    assert found == [("Tests are run with `go test ./cli/...`.", Category.TOOL, (1,))]
+
+
+def test_a_command_for_all_tests_is_preferred_to_a_shorter_one_for_some(told: Told) -> None:
+    found = said(told, ("user", "Go on."), bash("go test -run Chunk"), bash("mise run test"))
+
+    assert found == [("Tests are run with `mise run test`.", Category.TOOL, (1,))]
+
+
 def test_commits_are_events_by_their_subject(told: Told) -> None:
     found = said(
         told, ("user", "Commit."), bash('git commit -m "Fix the cache" && gh pr comment -b "$(cat <<EOF\nno\nEOF\n)"')
@@ -133,6 +165,32 @@ def test_what_was_done_for_the_user_is_told_of_the_user(told: Told) -> None:
     )
 
     assert found == [("The user's seat 4C has been successfully booked.", Category.EVENT, (1,))]
+
+
+@pytest.mark.parametrize(
+    "report", ["Your order has been successfully cancelled.", "Your request was processed successfully."]
+)
+def test_a_service_that_names_nothing_teaches_nothing(told: Told, report: str) -> None:
+    assert facts(told, ("user", "Cancel it."), ("assistant", report)) == []
+
+
+def test_a_preference_is_taken_out_of_the_sentence_it_stands_in(told: Told) -> None:
+    found = said(told, ("user", "It'll just be me, and I don't want travel insurance."), ("assistant", "Noted."))
+
+    assert found == [("The user doesn't want travel insurance.", Category.PREFERENCE, (1,))]
+
+
+def test_what_belongs_to_the_talk_is_no_fact_about_somebody(told: Told) -> None:
+    chat = (
+        "I love that campaign idea, it is great.",
+        "I was going to say the same, more or less.",
+        "I hate when they just go on and on.",
+        "I really like cooking for other people.",
+    )
+
+    found = said(told, *(("user" if n % 2 else "assistant", text) for n, text in enumerate(chat * 3)))
+
+    assert {text for text, *_ in found} == {"The user really likes cooking for other people."}
 
 
 def test_people_who_talk_are_told_by_what_they_say_of_themselves(told: Told) -> None:

@@ -4,10 +4,11 @@ from itertools import product
 
 import pytest
 
+from nous.caps import MOST_CANDIDATES as MOST_FACTS
+from nous.caps import MOST_POINTS
 from nous.episode import CandidateFact, Outcome, Summary
 from nous.summary.extractive import Extracted
-from nous.summary.facts import MOST as MOST_FACTS
-from nous.summary.merging import MOST_POINTS, merged
+from nous.summary.merging import merged
 from nous.summary.topics import MOST as MOST_TOPICS
 
 FRUITS = ("apples", "pears", "plums", "quinces", "cherries", "medlars", "lemons", "figs", "olives", "dates")

@@ -7,6 +7,7 @@ import pytest
 
 from nous.episode import Outcome
 from nous.summary.evidence import Evidence
+from nous.summary.extractive import summarize
 from nous.summary.outcome import RULES, Judgement, judge
 from nous.transcript.model import Transcript
 
@@ -17,6 +18,7 @@ EDIT = ("tool_call", "Edit", {"tool": "Edit", "tool_input": {"file_path": "a.py"
 TEST = ("tool_call", "Bash", {"tool": "Bash", "tool_input": {"command": "pytest -q 2>&1"}, "call_id": "c2"})
 TEST_FAILED = ("tool_result", "2 failed", {"call_id": "c2", "is_error": True})
 TRANSFER = ("tool_call", "", {"tool": "transfer_to_human_agents", "tool_input": {"summary": "x"}})
+BOOK = ("tool_call", "", {"tool": "book_room", "tool_input": {"nights": 2}, "call_id": "c3"})
 ASKED = ("user", "Please fix the parser in a.py.")
 
 
@@ -79,6 +81,68 @@ CASES: dict[str, tuple[Entries, Outcome, str]] = {
         Outcome.INFORMATIONAL,
         "answered in turn 1",
     ),
+    "tests failed by what they print": (
+        (ASKED, EDIT, TEST, ("tool_result", "3 passed, 2 failed", {"call_id": "c2"}), ("assistant", "Have a look.")),
+        Outcome.PARTIAL,
+        "in turn 1, failed",
+    ),
+    "done and tested": (
+        (ASKED, EDIT, TEST, ("tool_result", "5 passed", {"call_id": "c2"}), ("assistant", "Fixed the parser.")),
+        Outcome.RESOLVED,
+        "the last test run, in turn 1, passed",
+    ),
+    "something put off": (
+        (ASKED, EDIT, ("assistant", "Fixed the parser. The lexer has the same fault; that is for a separate PR.")),
+        Outcome.PARTIAL,
+        "turn 1 something was left for later",
+    ),
+    "an offer of the next step": (
+        (ASKED, EDIT, ("assistant", "Fixed the parser. Want me to commit it?")),
+        Outcome.PARTIAL,
+        "“Want me to commit it?”",
+    ),
+    "put off by the user": (
+        (
+            ("user", "Cancel my order."),
+            ("assistant", "I need the order number to go on."),
+            ("user", "I'll try to find it and get back to you."),
+            ("assistant", "Great, feel free to come back."),
+        ),
+        Outcome.UNRESOLVED,
+        "turn 2 the user left it for another time",
+    ),
+    "declined, and kindly taken": (
+        (
+            ("user", "Cancel my flight ABC123."),
+            ("assistant", "Unfortunately, your reservation cannot be cancelled."),
+            ("user", "I see. Thank you for your help, bye!"),
+            ("assistant", "You're welcome!"),
+        ),
+        Outcome.UNRESOLVED,
+        "turn 1 it turned out not to be possible",
+    ),
+    "one thing declined, another done": (
+        (
+            ("user", "Cancel my flight ABC123 and book a room."),
+            ("assistant", "Unfortunately, your flight cannot be cancelled. I can book the room."),
+            ("user", "Yes, do that."),
+            BOOK,
+            ("assistant", "Your room has been booked for your reservation."),
+        ),
+        Outcome.PARTIAL,
+        "turn 1 it turned out not to be possible",
+    ),
+    "a booking that failed": (
+        (
+            ("user", "Please book a room."),
+            ("assistant", "I will do that for your reservation."),
+            BOOK,
+            ("error", "Error: payment method not found", {"call_id": "c3"}),
+            ("assistant", "The payment method was updated, so all is confirmed."),
+        ),
+        Outcome.UNRESOLVED,
+        "book room was tried in turn 1 and failed",
+    ),
     "nothing asked": ((("user", "hi"), ("assistant", "hello")), Outcome.INFORMATIONAL, "No request"),
 }
 
@@ -109,6 +173,89 @@ def test_what_shows_nothing_is_called_unsure(told: Told) -> None:
 
     assert (judgement.outcome, judgement.is_sure) == (Outcome.PARTIAL, False)
     assert judgement.rationale.startswith("Unsure: nothing in turn 2")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_judgement_names_its_evidence_and_cites_turns_that_are_there(told: Told, case: str) -> None:
+    transcript = told(*CASES[case][0])
+
+    judgement = judge(Evidence(transcript))
+
+    assert judgement.evidence
+    assert judgement.turns
+    assert {turn.number for turn in transcript.turns}.issuperset(judgement.turns)
+
+
+def test_a_report_with_thanks_cites_the_change_the_report_and_the_thanks(told: Told) -> None:
+    entries, *_ = CASES["done and thanked"]
+
+    judgement = outcome(told, *entries)
+
+    assert (judgement.evidence, judgement.turns) == ("report and closing words", (1, 2))
+
+
+def test_a_transcript_without_turns_has_none_to_cite(told: Told) -> None:
+    assert outcome(told).turns == ()
+
+
+def test_a_summary_tells_the_turns_of_its_outcome(told: Told) -> None:
+    assert summarize(told(*CASES["handed over"][0])).outcome_turns == (1,)
+
+
+def test_a_refusal_is_overtaken_by_a_later_service_of_the_same_kind(told: Told) -> None:
+    judgement = outcome(
+        told,
+        ("user", "Book a room for two."),
+        ("assistant", "Unfortunately, a room for your booking is not available on Monday."),
+        ("user", "Then on Tuesday."),
+        BOOK,
+        ("assistant", "Your room has been successfully booked."),
+    )
+
+    assert judgement.outcome is Outcome.RESOLVED
+
+
+def test_what_was_put_off_and_taken_up_again_is_not_open(told: Told) -> None:
+    judgement = outcome(
+        told,
+        ASKED,
+        EDIT,
+        ("assistant", "Fixed the parser. The lexer tables are for a separate PR."),
+        ("user", "No, please fix the lexer tables too."),
+        ("assistant", "Fixed the lexer tables."),
+    )
+
+    assert judgement.outcome is Outcome.RESOLVED
+
+
+def test_a_report_of_which_no_call_tells_is_not_sure(told: Told) -> None:
+    look = ("tool_call", "", {"tool": "get_order", "tool_input": {"id": 1}})
+
+    judgement = outcome(told, ("user", "Please cancel order 1."), look, ("assistant", "Your order has been cancelled."))
+
+    assert (judgement.outcome, judgement.is_sure) == (Outcome.RESOLVED, False)
+
+
+def test_an_offer_after_an_answer_leaves_nothing_open(told: Told) -> None:
+    judgement = outcome(
+        told, ("user", "Why is the build slow?"), ("assistant", "It compiles twice. Want me to change that?")
+    )
+
+    assert judgement.outcome is Outcome.INFORMATIONAL
+
+
+def test_a_call_id_that_is_used_again_belongs_to_the_latest_call(told: Told) -> None:
+    evidence = Evidence(
+        told(ASKED, EDIT, ("tool_result", "ok", {"call_id": "c1"}), EDIT, ("error", "no", {"call_id": "c1"}))
+    )
+
+    assert [call.id for call in evidence.changes] == [evidence.transcript.entries[1].id]
+
+
+def test_a_test_run_that_the_user_rejected_has_not_failed(told: Told) -> None:
+    rejected = ("decision", "Rejected Bash: too slow", {"call_id": "c2"})
+
+    assert Evidence(told(ASKED, EDIT, TEST, rejected)).tests == []
 
 
 def test_every_rule_decides_some_case(told: Told) -> None:

@@ -1,13 +1,4 @@
--- Shared by the scripts that follow it. The last of ARGV is the time in seconds since the epoch, for tests; it is empty
--- otherwise, and time is the server's: then no two hosts have to agree on it.
-local function clock()
-  local given = ARGV[#ARGV]
-  if given ~= '' then
-    return tonumber(given)
-  end
-  local time = redis.call('TIME')
-  return tonumber(time[1]) + tonumber(time[2]) / 1000000
-end
+-- Shared by the scripts that follow it.
 
 -- Whether a group was offered an entry and has not acknowledged it. This is the fence.
 local function is_pending(stream, group, entry)

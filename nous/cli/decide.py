@@ -1,0 +1,31 @@
+"""`nous decide`: keep what was decided in a session that still runs."""
+
+import click
+
+from nous.cli.frame import App
+from nous.episode import Decision
+from nous.errors import BadInput
+from nous.producer import producer_of
+from nous.scope import Scope
+from nous.wiring import build
+
+
+@click.command()
+@click.argument("session")
+@click.argument("description")
+@click.option("--category", default="decision", show_default=True, help="What kind of decision it is.")
+@click.option("--stakes", default="unstated", show_default=True, help="What depends on it, such as low or high.")
+@click.option("--confidence", default=1.0, type=click.FloatRange(0, 1), show_default=True, help="How sure it is.")
+@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--agent", default="default", help="The id of the agent whose session it is.")
+@click.pass_obj
+def decide(
+    app: App, session: str, description: str, *, category: str, stakes: str, confidence: float, scope: str, agent: str
+) -> None:
+    """Keep what was decided in SESSION with the episode that it will become. Saying it again adds nothing."""
+    if not description.strip():
+        raise BadInput("a decision needs a description")
+    decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
+    producer = producer_of(build(app.settings))
+    receipt = producer.record(decision, session_id=session, scope=Scope.parse(scope), agent_id=agent)
+    click.echo("noted" if receipt.fresh else "was noted before")

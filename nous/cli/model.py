@@ -1,0 +1,59 @@
+"""What `nous status` says of the model: what came of its calls, whether it is out, and the day's tokens."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from nous.cli.show import table
+from nous.wiring import World
+
+_COUNTS = ("calls", "answered", "remembered", "asked_again", "tokens_in", "tokens_out")
+_FAILURES = ("timeout", "transport", "quota", "parse", "other")
+
+
+def model_report(world: World) -> dict[str, Any]:
+    """What is written down of the model, as `nous status --json` shows it.
+
+    A call fails with timeout, transport, quota or other; parse counts answers that could not be used, not calls.
+    """
+    books, today = world.model_books, datetime.now(UTC).date()
+    author = world.kit.author
+    return {
+        "configured": author.model.id if author else None,
+        "prompt": author.prompt.version if author else None,
+        "calls": {name: _row(counts) for name, counts in books.tally.counts().items()},
+        "out": {
+            name: {"since": pause.since, "until": pause.until, "failure": pause.failure, "failures": pause.failures}
+            for name, pause in books.outages.current().items()
+        },
+        "tokens_today": [
+            {"scope": str(each.scope), "spent": each.spent, "reserved": each.reserved}
+            for each in books.allowance.spending(today)
+        ],
+        "daily_tokens": world.settings.llm.daily_tokens,
+        "to_be_made_anew": sum(1 for _ in world.kit.briefs.unrefined(by=author.by)) if author else 0,
+    }
+
+
+def _row(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts.get(name, 0) for name in _COUNTS} | {
+        name: counts.get(f"failed_{name}", 0) for name in _FAILURES
+    }
+
+
+def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
+    """The same for the eye; nothing where there is no model and never was."""
+    if report["calls"]:
+        heads = (*_COUNTS, *_FAILURES, "model")
+        yield table(heads, ((*map(str, row.values()), name) for name, row in report["calls"].items()))
+    for name, pause in report["out"].items():
+        yield (
+            f"{name} has not answered since {pause['since']:%Y-%m-%d %H:%M:%S} ({pause['failure']}, "
+            f"{pause['failures']} failures); it is asked again from {pause['until']:%H:%M:%S} UTC on"
+        )
+    if report["tokens_today"]:
+        limit = f"of {report['daily_tokens']:,}" if report["daily_tokens"] else "of any number"
+        rows = ((f"{each['spent']:,}", f"{each['reserved']:,}", each["scope"]) for each in report["tokens_today"])
+        yield table((f"tokens today, {limit}", "set aside", "scope"), rows)
+    if report["to_be_made_anew"]:
+        yield f"{report['to_be_made_anew']} episodes are still to be made anew by the model"

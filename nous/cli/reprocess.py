@@ -1,0 +1,70 @@
+"""`nous reprocess`: have episodes made anew by the model and the prompt that are configured now."""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from nous.bus.base import Lane
+from nous.cli.frame import App
+from nous.cli.show import table
+from nous.episode import Episode, Tier
+from nous.errors import BadInput, Misconfigured, NotFound
+from nous.events import episode_id
+from nous.runtime.upgrade import outdated
+from nous.scope import Scope
+from nous.wiring import World, build
+
+_ALL = 10**9
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, metavar="[SESSION...]")
+@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--all", "everything", is_flag=True, help="Every session of the scope.")
+@click.option("--extractive", is_flag=True, help="With --all: only those that no model has made.")
+@click.option("--dry-run", is_flag=True, help="Say what would be made anew.")
+@click.pass_obj
+def reprocess(
+    app: App, sessions: Sequence[str], *, scope: str, everything: bool, extractive: bool, dry_run: bool
+) -> None:
+    """Have the episodes of sessions made anew, from what was kept of them when they were first made.
+
+    Each new edition is made aside and then takes the place of the one there is, which stays reachable: `nous episodes
+    --editions`. What this model and this prompt have made already is left as it is.
+    """
+    world, within = build(app.settings), Scope.parse(scope)
+    author = world.kit.author
+    if author is None:
+        raise Misconfigured("there is no model to make them: set background_model, in the settings or the environment")
+    if everything == bool(sessions):
+        raise BadInput("name the sessions, or say --all: `nous episodes` lists them")
+    chosen = [each for each in _chosen(world, sessions, within) if not extractive or each.tier is Tier.EXTRACTIVE]
+    rows = [(each, _what_becomes(world, each, by=author.by, dry_run=dry_run)) for each in chosen]
+    click.echo(table(("session", "made by", "now"), ((e.session_id, _maker(e), said) for e, said in rows)))
+
+
+def _chosen(world: World, sessions: Sequence[str], scope: Scope) -> Iterator[Episode]:
+    if not sessions:
+        yield from world.kit.episodes.recent(scope, _ALL)
+    for session in sessions:
+        episode = world.kit.episodes.get(scope, episode_id(scope, session))
+        if episode is None:
+            raise NotFound(f"there is no episode of a session {session!r} in {scope}")
+        yield episode
+
+
+def _what_becomes(world: World, episode: Episode, *, by: str, dry_run: bool) -> str:
+    """Have *episode* made anew, unless that makes no sense; in a few words, what was done."""
+    if episode.by == by:
+        return "as it is: this model and prompt made it"
+    if world.kit.briefs.brief(episode.scope, episode.id) is None:
+        return "as it is: nothing was kept to make it from; publish its session again when it has grown"
+    if dry_run:
+        return "would be made anew"
+    event = outdated(episode, by=by, reason="reprocess", kit=world.kit)
+    [receipt] = world.bus.publish(event, lane=Lane.BULK)
+    return "will be made anew" if receipt.fresh else "was asked for before"
+
+
+def _maker(episode: Episode) -> str:
+    return episode.by if episode.tier is Tier.LLM else "extractive"

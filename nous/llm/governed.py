@@ -1,0 +1,64 @@
+"""A model in front of another, which keeps each scope within its tokens of the day."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, time, timedelta
+from uuid import uuid4
+
+from nous.llm.base import Failure, Model, ModelPaused, ModelTimeout, Question, Reply
+from nous.llm.books import Allowance, Reservation
+from nous.tokens import Counter
+
+
+class Governed:
+    """Sets aside what a call may cost at most before it is made, and books what it has cost after.
+
+    *limit* is in tokens of a scope and day (UTC); *count* counts those of a prompt. A call that was cut off by its
+    deadline is booked with its prompt, since the provider has read that.
+    """
+
+    def __init__(
+        self, model: Model, allowance: Allowance, *, limit: int, count: Counter, clock: Callable[[], datetime]
+    ) -> None:
+        self._model = model
+        self._allowance = allowance
+        self._limit = limit
+        self._count = count
+        self._clock = clock
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def ask(self, question: Question, /) -> Reply:
+        """Answer *question*.
+
+        Raises:
+            ModelPaused: the day's tokens are spent; the next ones are there at midnight.
+        """
+        now = self._clock().astimezone(UTC)
+        prompt = self._tokens_of(question)
+        reservation = Reservation(
+            id=uuid4().hex, scope=question.scope, day=now.date(), tokens=prompt + question.most_tokens
+        )
+        if not self._allowance.reserve(reservation, limit=self._limit):
+            until = datetime.combine(now.date() + timedelta(days=1), time(tzinfo=UTC))
+            text = f"the {self._limit:,} tokens of {question.scope} for {now.date()} are spent"
+            raise ModelPaused(text, until=until, since=now, failure=Failure.QUOTA)
+        spent = 0
+        try:
+            reply = self._model.ask(question)
+            spent = reply.tokens.total
+        except ModelTimeout:
+            spent = prompt
+            raise
+        finally:
+            self._allowance.settle(reservation, spent=spent)
+        return reply
+
+    def _tokens_of(self, question: Question) -> int:
+        told = [
+            question.system,
+            question.user,
+            *(text for each in question.earlier for text in (each.answer, each.complaint)),
+        ]
+        return sum(map(self._count, told))

@@ -1,0 +1,5 @@
+"""llama.cpp's server on this machine, which speaks the protocol of OpenAI and asks for no key."""
+
+from nous.llm.providers.openai import ChatCompletions
+
+PROVIDER = ChatCompletions("http://localhost:8080/v1")

@@ -1,0 +1,5 @@
+"""LM Studio on this machine, which speaks the protocol of OpenAI and asks for no key."""
+
+from nous.llm.providers.openai import ChatCompletions
+
+PROVIDER = ChatCompletions("http://localhost:1234/v1")

@@ -1,0 +1,63 @@
+"""Which providers are left alone, in Redis. The keys stand in `nous.llm.keys`, the scripts in `nous/llm/scripts`."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import redis
+
+from nous.bus.redis_errors import translated
+from nous.bus.scripts import Scripts
+from nous.llm.base import Failure
+from nous.llm.books import Pause
+from nous.llm.keys import LlmKeys
+from nous.llm.pauses import Outage, Pauses
+from nous.store import records
+
+
+class RedisOutages:
+    """`Outages` on one Redis primary, forgotten when nothing was noted for two days.
+
+    *client* must not decode responses. *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        keys: LlmKeys | None = None,
+        *,
+        pauses: Pauses | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._client: Any = client
+        self._keys = keys or LlmKeys()
+        self._pauses = pauses or Pauses()
+        self._run = Scripts(client, clock, package="nous.llm.scripts")
+
+    def enter(self, provider: str, *, probe: float) -> Pause | None:
+        return _pause(self._run("enter", (self._keys.outages,), (provider, uuid4().hex, repr(probe))))
+
+    def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
+        keys = (self._keys.outages, self._keys.said(uuid4().hex))
+        given = repr(until.timestamp()) if until else ""
+        course = self._pauses.after(failure)
+        policy = (repr(self._pauses.longest), repr(course.first), repr(course.cap), course.begins)
+        return _pause(self._run("failed", keys, (provider, failure.value, given, *policy)))
+
+    def passed(self, provider: str) -> None:
+        with translated():
+            self._client.hdel(self._keys.outages, provider)
+
+    def current(self) -> Mapping[str, Pause]:
+        with translated():
+            found: dict[bytes, bytes] = self._client.hgetall(self._keys.outages)
+        return {provider.decode(): records.decode(Outage, raw).pause() for provider, raw in sorted(found.items())}
+
+
+def _pause(found: list[Any] | None) -> Pause | None:
+    """A pause as a script returns it: its end, since when, what failed, how often."""
+    if not found:
+        return None
+    ends, since, failure, failures = found
+    return Outage(since=float(since), failure=Failure(failure.decode()), failures=failures).pause(until=float(ends))

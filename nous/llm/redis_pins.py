@@ -1,0 +1,31 @@
+"""Pinned answers in Redis, each a string. Their names stand in `nous.llm.keys`."""
+
+from typing import Any
+
+import redis
+
+from nous.bus.redis_errors import translated
+from nous.llm.base import Question, Reply
+from nous.llm.keys import LlmKeys
+from nous.store import records
+
+
+class RedisPins:
+    """`Pins` on one Redis primary, each for *answer_ttl* seconds. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
+        self._client: Any = client
+        self._keys = keys or LlmKeys()
+        self._answer_ttl = answer_ttl
+
+    def find(self, question: Question, model: str) -> Reply | None:
+        with translated():
+            raw: bytes | None = self._client.get(self._keys.answer(question, model))
+        return records.decode(Reply, raw) if raw is not None else None
+
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+        key, raw = self._keys.answer(question, model), records.encode(reply)
+        # Sent twice, it finds what it has kept itself.
+        with translated():
+            known: bytes | None = self._client.set(key, raw, nx=True, get=True, ex=self._answer_ttl)
+        return records.decode(Reply, known) if known is not None else reply

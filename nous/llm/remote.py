@@ -1,0 +1,142 @@
+"""Models that are asked over HTTP, whatever their provider."""
+
+import asyncio
+from concurrent.futures import CancelledError
+from datetime import timedelta
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import NamedTuple
+
+from nous.errors import Misconfigured
+from nous.llm import providers
+from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, Reply
+from nous.llm.endpoint import Client, Clock, Endpoint, Provider, StructureRefused
+from nous.llm.loop import LoopThread
+
+_MARGIN = 1.0
+"""Seconds beyond the two deadlines of a call, so that it ends by one of these, which say more."""
+
+
+class Remote:
+    """A model at an endpoint.
+
+    A call waits for its turn up to the endpoint's deadline, and then has that long again to be answered. Connections
+    are opened at the first call, in the loop; a forked child opens its own.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock) -> None:
+        """Find the provider, without loading its package.
+
+        Raises:
+            Misconfigured: there is no such provider, or the endpoint lacks what it needs.
+        """
+        self._provider = _provider(endpoint.provider)
+        self._endpoint = self._provider.settled(endpoint)
+        self._is_structured = endpoint.structured != "text"
+        self._loop = loop
+        self._clock = clock
+        self._line: _Line | None = None
+
+    @property
+    def id(self) -> str:
+        return self._endpoint.id
+
+    def ask(self, question: Question, /) -> Reply:
+        """Answer *question*; see `Model.ask`.
+
+        Raises:
+            Misconfigured: the provider's package is not installed.
+        """
+        self._provider.load()
+        try:
+            return self._loop.run(lambda: self._in_turn(question), deadline=2 * self._endpoint.deadline + _MARGIN)
+        except TimeoutError:
+            raise ModelTimeout(f"{self._endpoint} was not asked in time: this process is too busy") from None
+        except CancelledError:
+            raise ModelUnreachable(f"{self._endpoint} was not waited for: the loop was closed") from None
+
+    def close(self) -> None:
+        """Close the connections of this process. Asking would open others."""
+        self._loop.run(self._hung_up, deadline=self._endpoint.deadline)
+
+    async def _in_turn(self, question: Question) -> Reply:
+        line = self._opened()
+        await self._slot(line.slots)
+        try:
+            async with asyncio.timeout(self._endpoint.deadline):
+                return await self._answered(line.client, question)
+        except TimeoutError:
+            raise ModelTimeout(f"{self._endpoint} did not answer within {self._endpoint.deadline:g} s") from None
+        finally:
+            line.slots.release()
+
+    async def _slot(self, slots: asyncio.Semaphore) -> None:
+        try:
+            async with asyncio.timeout(self._endpoint.deadline):
+                await slots.acquire()
+        except TimeoutError:
+            text = f"{self._endpoint}: all {self._endpoint.concurrency} calls that may be in flight are"
+            raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
+
+    async def _answered(self, client: Client, question: Question) -> Reply:
+        """Ask again without a schema where that may help, and keep to it once it has helped.
+
+        Had it not helped, the schema was not to blame: a name of a model that is wrong, or a question too long.
+        """
+        if not self._is_structured:
+            return await client.ask(question, structured=False)
+        try:
+            return await client.ask(question, structured=True)
+        except StructureRefused:
+            if self._endpoint.structured == "schema":
+                raise
+        reply = await client.ask(question, structured=False)
+        self._is_structured = False
+        return reply
+
+    def _opened(self) -> "_Line":
+        """The line of the running loop. One of another loop belongs to the parent of this process, so it is left be."""
+        loop = asyncio.get_running_loop()
+        if self._line is None or self._line.loop is not loop:
+            client = self._provider.open(self._endpoint, self._clock)
+            self._line = _Line(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
+        return self._line
+
+    async def _hung_up(self) -> None:
+        line, self._line = self._line, None
+        if line and line.loop is asyncio.get_running_loop():
+            await line.client.close()
+
+
+class _Line(NamedTuple):
+    """A client, the loop it lives in, and as many slots as calls may be in flight."""
+
+    loop: asyncio.AbstractEventLoop
+    client: Client
+    slots: asyncio.Semaphore
+
+
+def known_providers() -> tuple[str, ...]:
+    """The names of the modules in nous/llm/providers."""
+    return tuple(sorted(found.name for found in iter_modules(providers.__path__)))
+
+
+def split(name: str) -> tuple[str, str]:
+    """The provider and the model in a name such as `openai:gpt-5-mini`; the model's own may hold further colons.
+
+    Raises:
+        Misconfigured: it names no provider that there is, or no model.
+    """
+    provider, _, model = name.strip().partition(":")
+    if not model or provider not in known_providers():
+        raise Misconfigured(
+            f"{name!r} names no model of a provider; write PROVIDER:MODEL, where a provider is one of "
+            f"{', '.join(known_providers())}"
+        )
+    return provider, model
+
+
+def _provider(name: str) -> Provider:
+    if name not in known_providers():
+        raise Misconfigured(f"no provider is called {name!r}; there are {', '.join(known_providers())}")
+    return import_module(f"{providers.__name__}.{name}").PROVIDER

@@ -1,0 +1,58 @@
+"""The HTTP client beneath the providers' SDKs. It loads httpx2, so providers import it when they open a client."""
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+import httpx2
+
+from nous.llm.endpoint import Endpoint
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes of an answer, from which on it is not read to its end."""
+
+
+class TooLarge(httpx2.RequestError):
+    """An answer went beyond what is read. A request's error, since the SDKs pass these on as the cause of theirs."""
+
+
+def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """A client for *endpoint* that bounds what it reads, and never sends a question on to where an answer points."""
+    return httpx2.AsyncClient(
+        timeout=endpoint.deadline,
+        limits=httpx2.Limits(
+            max_connections=endpoint.concurrency,
+            max_keepalive_connections=endpoint.concurrency,
+        ),
+        headers={"Accept-Encoding": "identity"},  # a few packed bytes may unpack to more than there is memory for
+        event_hooks={"response": [_bounded]},
+        follow_redirects=False,
+    )
+
+
+async def _bounded(response: httpx2.Response) -> None:
+    packing = response.headers.get("content-encoding", "identity")
+    if packing != "identity":
+        raise httpx2.DecodingError(f"it sent {packing}, which was not asked for", request=response.request)
+    response.stream = _Bounded(response)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of an answer. One that is too large is an error, but that of a refusal is only cut off."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._stream = cast("httpx2.AsyncByteStream", response.stream)
+        self._request = response.request
+        self._is_refusal = not response.is_success
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > LARGEST_BODY and self._is_refusal:
+                return
+            if size > LARGEST_BODY:
+                raise TooLarge(f"more than {LARGEST_BODY} bytes", request=self._request)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

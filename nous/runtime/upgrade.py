@@ -1,0 +1,93 @@
+"""Episodes that a model has not made yet are offered to it, a few at a time."""
+
+import threading
+from itertools import islice
+from uuid import uuid5
+
+import structlog
+
+from nous.bus.base import Bus, Lane, Subscription
+from nous.bus.ledger import Ledger
+from nous.effects import Effects, NoteTried
+from nous.episode import Episode
+from nous.errors import NousError
+from nous.events import EpisodeOutdated
+from nous.kit import Kit
+from nous.scope import Scope
+
+_IDLE = 12
+"""How many intervals to wait where there was nothing to offer."""
+
+log = structlog.get_logger(__name__)
+
+
+def outdated(episode: Episode, *, by: str, reason: str, kit: Kit) -> EpisodeOutdated:
+    """The event that has *episode* made anew by *by*: the same event however often it is said of the same edition."""
+    event_id = uuid5(episode.id, f"{EpisodeOutdated.type}\n{episode.state}\n{by}")
+    return EpisodeOutdated(
+        id=event_id,
+        time=kit.clock(),
+        source="nous/upgrade",
+        scope=episode.scope,
+        agent_id=episode.agent_id,
+        session_id=episode.session_id,
+        trace_id=event_id,
+        caused_by=episode.event_id,
+        episode_id=episode.id,
+        edition=episode.edition,
+        by=by,
+        reason=reason,
+    )
+
+
+class Upgrader:
+    """Runs until stopped, in any number of processes: what one has offered, the others find offered.
+
+    At most *ahead* episodes are on offer at a time, behind all live work. *interval* is in seconds.
+    """
+
+    def __init__(
+        self, subscription: Subscription, *, kit: Kit, bus: Bus, ledger: Ledger, by: str, ahead: int, interval: float
+    ) -> None:
+        self._subscription = subscription
+        self._kit = kit
+        self._bus = bus
+        self._ledger = ledger
+        self._by = by
+        self._ahead = ahead
+        self._interval = interval
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Offer what there is room for, now and then, until `stop`."""
+        while not self._stopping.is_set():
+            offered = 0
+            try:
+                offered = self.offer()
+            except NousError as error:
+                log.warning("episodes could not be offered to the model; will try again", error=str(error))
+            except Exception:  # the outermost loop: an upgrader that dies leaves a worker that looks healthy
+                log.exception("the upgrader stumbled")
+            self._stopping.wait(self._interval if offered else self._interval * _IDLE)
+
+    def offer(self) -> int:
+        """Offer as many episodes as there is room for; returns how many."""
+        backlogs = self._ledger.backlogs(self._subscription)
+        room = self._ahead - sum(backlog.pending + (backlog.waiting or 0) for backlog in backlogs)
+        offered = 0
+        for scope, episode_id in islice(self._kit.briefs.unrefined(by=self._by), max(room, 0)):
+            episode = self._kit.episodes.get(scope, episode_id)
+            if episode:
+                offered += self._offer(scope, episode)
+        if offered:
+            log.info("episodes are offered to the model", count=offered, by=self._by)
+        return offered
+
+    def _offer(self, scope: Scope, episode: Episode) -> bool:
+        tried = NoteTried(scope=scope, episode_id=episode.id, by=self._by)
+        event = outdated(episode, by=self._by, reason=episode.made_do or "there was no model", kit=self._kit)
+        self._bus.apply(Effects(writes=(tried,), events=(event,)), lane=Lane.BULK)
+        return True

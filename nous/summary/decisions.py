@@ -1,0 +1,32 @@
+"""What was decided in a session: what its transcript shows, beside what was recorded while it ran."""
+
+from collections.abc import Iterator, Sequence
+
+from nous.episode import CandidateFact, Category, Decision
+from nous.summary.evidence import Evidence
+from nous.summary.facts import verdicts
+from nous.transcript.model import Transcript
+
+LEAST_SURE = 0.6
+"""How sure a recorded decision has to be, to become a fact as well."""
+
+_CATEGORIES = {"The user rejected": "rejection", "The user approved": "approval", "Asked": "answer"}
+
+
+def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
+    """What the user approved, rejected, or answered when asked."""
+    for verdict in verdicts(Evidence(transcript)):
+        category = next((name for lead, name in _CATEGORIES.items() if verdict.text.startswith(lead)), "decision")
+        yield Decision(description=verdict.text, category=category, turns=verdict.turns)
+
+
+def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
+    """Recorded decisions as facts, in the words of whoever recorded them."""
+    for decision in recorded:
+        if not decision.turns and decision.confidence >= LEAST_SURE:
+            yield CandidateFact(
+                text=decision.description,
+                category=Category.DECISION,
+                subject=decision.category,
+                confidence=decision.confidence,
+            )

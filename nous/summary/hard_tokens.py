@@ -1,0 +1,210 @@
+"""The parts of a statement that cannot be put in other words: numbers, dates, paths, names of code, what is quoted.
+
+They are compared in one form: NFKC, casefolded, with one kind of quote, apostrophe, hyphen and space, and without the
+marks of code and emphasis. `9,017` is 9017 and `v1.20` is 1.20; a number stands apart from its unit.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+_PLAIN = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u00b4", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"')
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff`")
+)
+_RAISED = str.maketrans({digit: f"^{number}" for number, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
+"""NFKC would make `10²` and `102` the same."""
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_MONTH = f"({'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else name for name in _MONTHS)}|sept)\\.?"
+_DAY, _YEAR = r"(\d{1,2})(?:st|nd|rd|th)?", r"(\d{4})"
+_ISO = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?=t\d|(?![\w-]))")
+_MONTH_FIRST = re.compile(rf"\b{_MONTH} {_DAY},? {_YEAR}\b")
+_DAY_FIRST = re.compile(rf"(?<!\w){_DAY} (?:of )?{_MONTH},? {_YEAR}\b")
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,_']\d{3})+(?!\d|[,_']\d)")
+_NUMBER = re.compile(r"(?<![^\W\d_])(?<!\d)(?<!\d\.)v?(\d+(?:\.\d+)*)(?!\d)(?=[^\W\d_]{0,12}(?!\w))")
+_TURNS = re.compile(r"\bturns? #?\d+(?:(?:,? (?:and|to|or|&)|,| ?-) ?#?\d+)*(?!\w|\.\d)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+_QUOTED = re.compile(r"```(.+?)```|`([^`]+)`|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u00ab([^\u00bb]+)\u00bb", re.DOTALL)
+_URL = re.compile(r"\b[a-z][a-z+.-]*://[^\s<>\"]+", re.IGNORECASE)
+_PATH = re.compile(r"(?<![\w/])(?:~|\.{1,2})?/?[\w.@+-]+(?:/[\w.@+*-]+)+/?|(?<![\w/])(?:~|\.{0,2})/[\w.@+-]+")
+_HASH = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b", re.IGNORECASE)
+_NAME = re.compile(
+    r"(?<![\w-])--[a-z][\w-]*"
+    r"|\b[^\W\d]\w*(?:\.[^\W\d]\w*)+"
+    r"|\b\w*[^\W_]_\w+|\b_\w+"
+    r"|\b[^\W\d_]*[a-z][A-Z]\w*"
+    r"|\b(?=\w*\d)(?!\d+[^\W\d_]{0,12}\b)\w+"
+    r"|(?<![\w.)\]])\.[^\W\d]\w+"
+)
+_VERSION_OF = re.compile(r"v\d+", re.IGNORECASE)
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_CLOSING = ".,;:!?)]}'"
+_ELISION = re.compile(r"\s*(?:\.\.\.|\u2026)\s*")
+
+
+class HardToken(NamedTuple):
+    """A part of a statement, in the form in which it is compared, and how it may be said."""
+
+    kind: str
+    text: str
+
+
+class Told:
+    """A text that hard tokens are looked for in."""
+
+    def __init__(self, text: str) -> None:
+        self.text = plain(text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(_numbers(self.text))
+
+    @cached_property
+    def dates(self) -> frozenset[str]:
+        return frozenset(date for date, _ in _dates(self.text))
+
+    @cached_property
+    def words(self) -> str:
+        """Its words alone, with one space around each."""
+        return f" {' '.join(_WORD.findall(self.text))} "
+
+    def says(self, token: HardToken) -> bool:
+        match token.kind:
+            case "number":
+                return token.text in self.numbers
+            case "date":
+                return token.text in self.dates
+            case "quote":
+                return token.text in self.words
+            case _:
+                return token.text in self.text and _bounded(token).search(self.text) is not None
+
+
+def plain(text: str) -> str:
+    """*text* in the form in which texts are compared."""
+    form = unicodedata.normalize("NFKC", text.translate(_RAISED)).translate(_PLAIN)
+    return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
+
+
+def hard_tokens(text: str) -> frozenset[HardToken]:
+    """What of *text* has to be said by whoever it is taken from. The numbers of turns that it names are not."""
+    found: set[HardToken] = set()
+    rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text.translate(_RAISED)))
+    for find in (_quoted, _links, _paths, _hashes):
+        rest = find(rest, found)
+    rest = _named(rest, found)
+    rest = plain(rest)
+    for date, written in _dates(rest):
+        found.add(HardToken("date", date))
+        rest = rest.replace(written, " ")
+    return frozenset(found | {HardToken("number", number) for number in _numbers(rest)})
+
+
+def _quoted(text: str, found: set[HardToken]) -> str:
+    def take(quote: re.Match[str]) -> str:
+        said = next(part for part in quote.groups() if part is not None)
+        is_code = quote[0][0] == "`"
+        for part in _ELISION.split(said):
+            if is_code and (code := plain(part).strip(" ")):
+                found.add(HardToken("code", code))
+            elif words := _WORD.findall(plain(part)):
+                found.add(HardToken("quote", f" {' '.join(words)} "))
+                found.update(HardToken("number", number) for number in _numbers(plain(part)))
+        return " "
+
+    return _QUOTED.sub(take, text)
+
+
+def _links(text: str, found: set[HardToken]) -> str:
+    return _taken(_URL, text, lambda link: HardToken("link", plain(link.rstrip(_CLOSING + "/"))), found)
+
+
+def _paths(text: str, found: set[HardToken]) -> str:
+    return _taken(_PATH, text, _path, found)
+
+
+def _hashes(text: str, found: set[HardToken]) -> str:
+    return _taken(_HASH, text, lambda digits: HardToken("hash", plain(digits)), found)
+
+
+def _named(text: str, found: set[HardToken]) -> str:
+    return _taken(_NAME, text, _name, found)
+
+
+def _path(written: str) -> HardToken | None:
+    """A path; not two words with a stroke between them, such as `and/or`, nor a fraction."""
+    path = written.rstrip(".")
+    parts = [part for part in path.split("/") if part]
+    is_path = path[0] in "/~." or len(parts) > 2 or "." in parts[-1] or "_" in path
+    is_fraction = all(part.replace(".", "").isdigit() for part in parts)
+    return HardToken("path", plain(path.rstrip("/"))) if is_path and parts and not is_fraction else None
+
+
+def _name(written: str) -> HardToken | None:
+    is_none = _VERSION_OF.fullmatch(written) or _INITIALS.fullmatch(written)
+    return None if is_none else HardToken("name", plain(written))
+
+
+def _taken(
+    pattern: re.Pattern[str], text: str, token_of: Callable[[str], HardToken | None], found: set[HardToken]
+) -> str:
+    """*text* without the tokens that *pattern* finds, which go into *found*."""
+
+    def take(written: re.Match[str]) -> str:
+        token = token_of(written[0])
+        if token is None:
+            return written[0]
+        found.add(token)
+        return " "
+
+    return pattern.sub(take, text)
+
+
+def _bounded(token: HardToken) -> re.Pattern[str]:
+    """*token* that is no part of a longer one. A hash may be the beginning of a hash, a path the end of a path."""
+    first, last = token.text[0], token.text[-1]
+    before = r"(?<!\w)(?<!\d\.)" if first.isalnum() or first == "_" else ""
+    if token.kind == "path":
+        before = r"(?<![\w./~-])" if token.text[0] in "/~." else r"(?<![\w.-])"
+    after = r"(?!\w)" if last.isalpha() or last == "_" else r"(?!\w|\.\d)" if last.isdigit() else ""
+    if token.kind in {"path", "link"}:
+        after = r"(?![\w-]|\.\w)"
+    if token.kind == "hash":
+        after = ""
+    return re.compile(f"{before}{re.escape(token.text)}{after}")
+
+
+def _numbers(text: str) -> list[str]:
+    return [_canonical(number[1]) for number in _NUMBER.finditer(text)]
+
+
+def _canonical(number: str) -> str:
+    """Without leading zeros, and without those at the end of a decimal."""
+    whole, _, rest = number.partition(".")
+    rest = rest if "." in rest else rest.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
+
+
+def _ungrouped(number: re.Match[str]) -> str:
+    return re.sub(r"\D", "", number[0])
+
+
+def _dates(text: str) -> list[tuple[str, str]]:
+    """The days named in *text* as ISO 8601, each with how it is written there."""
+    iso = [(found[0][:10], found[0]) for found in _ISO.finditer(text)]
+    first = [(_iso(found[3], found[1], found[2]), found[0]) for found in _MONTH_FIRST.finditer(text)]
+    return iso + first + [(_iso(found[3], found[2], found[1]), found[0]) for found in _DAY_FIRST.finditer(text)]
+
+
+def _iso(year: str, month: str, day: str) -> str:
+    number = next(index for index, name in enumerate(_MONTHS, 1) if name.startswith(month[:3]))
+    return f"{year}-{number:02}-{int(day):02}"

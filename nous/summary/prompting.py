@@ -1,0 +1,110 @@
+"""What a model is told, from a file of words and a brief."""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from string import Template
+from typing import Any
+
+from nous.brief import BETWEEN, Passage
+from nous.episode import Decision
+from nous.errors import BadInput
+
+_MARK = 8
+_NEEDED = {"version": str, "canary": str, "most_tokens": int, "system": str, "user": str}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """The words of a prompt: what a model is, and what it is asked, with the places that are filled in.
+
+    `version` names them; `canary` is a name of the example that no session has.
+    """
+
+    version: str
+    system: str
+    user: str
+    canary: str
+    most_tokens: int
+
+    def filled(self, **places: str) -> str:
+        """What is asked, with each `$place` filled in."""
+        return Template(self.user).substitute(places).strip()
+
+
+@cache
+def built_in(name: str) -> Prompt:
+    """The prompt called *name* that comes with the package."""
+    return parsed((resources.files("nous.summary.prompts") / f"{name}.toml").read_text("utf-8"), name=name)
+
+
+def parsed(text: str, *, name: str, is_own: bool = False) -> Prompt:
+    """Read a prompt for *name*; the version of one that *is_own*, somebody's own words, tells it by its digest too.
+
+    Raises:
+        BadInput: it is no TOML, a field is missing or of the wrong type, or a place is unknown, or missing.
+    """
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"it is not valid TOML: {error}") from None
+    wrong = [key for key, kind in _NEEDED.items() if not isinstance(fields.get(key), kind)]
+    if wrong:
+        raise BadInput(f"{', '.join(wrong)}: missing, or of the wrong type")
+    version = f"{name}-{fields['version']}" + (f"+{sha256(text.encode()).hexdigest()[:8]}" if is_own else "")
+    prompt = Prompt(
+        version=version,
+        system=fields["system"].strip(),
+        user=fields["user"],
+        canary=fields["canary"],
+        most_tokens=fields["most_tokens"],
+    )
+    _check_places(prompt, built_in(name) if is_own else prompt)
+    return prompt
+
+
+def _check_places(prompt: Prompt, like: Prompt) -> None:
+    known, found = _places(like), _places(prompt)
+    if unknown := found - known:
+        raise BadInput(
+            f"user: ${min(unknown)} is no place; there are {', '.join(f'${each}' for each in sorted(known))}"
+        )
+    if "transcript" not in found:
+        raise BadInput("user: $transcript is missing, so the model would see nothing of the session")
+
+
+def _places(prompt: Prompt) -> set[str]:
+    template: Any = Template(prompt.user)
+    if not template.is_valid():
+        raise BadInput("user: a dollar sign that begins no place has to be written $$")
+    return set(template.get_identifiers())
+
+
+def fenced(passages: Sequence[Passage], *, name: str = "transcript") -> str:
+    """*passages* as data between two lines that nothing among them can be, each turn with its number above it.
+
+    The lines are marked with the digest of what stands between them: who writes a session cannot foresee it.
+    """
+    told = BETWEEN.join(_numbered(passages))
+    mark = sha256(told.encode(errors="replace")).hexdigest()[:_MARK]
+    return f"<{name} {mark}>\n{told}\n</{name} {mark}>"
+
+
+def _numbered(passages: Sequence[Passage]) -> Iterator[str]:
+    turn = 0
+    for passage in passages:
+        if passage.turn and passage.turn != turn:
+            turn = passage.turn
+            yield f"--- turn {turn} ---"
+        yield passage.text
+
+
+def decisions_block(decisions: Sequence[Decision]) -> str:
+    """The decisions of a session, a line each; nothing where there are none."""
+    if not decisions:
+        return ""
+    lines = "\n".join(" ".join(decision.line.split()) for decision in decisions)
+    return f"Decisions made during this episode:\n{lines}\n\n"

@@ -1,0 +1,69 @@
+"""What runs in a worker process, of a world that is built."""
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from secrets import token_hex
+
+from nous.events import EpisodeOutdated
+from nous.jobs.base import Line
+from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.queue import queue_named
+from nous.runtime.clerk import Clerk
+from nous.runtime.dispatch import Dispatcher
+from nous.runtime.fleet import Fleet, Post
+from nous.runtime.sweep import Sweeper
+from nous.runtime.upgrade import Upgrader
+from nous.wiring.world import World
+
+
+def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
+    """What runs the named workers in this process. Raises `NotFound` when one of them does not exist."""
+    posts: list[Post] = []
+    for name in names:
+        world.subscription(name)
+        posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name), *upgraders(world, name)]
+    return Fleet(posts, last=[world.leases])
+
+
+def upgraders(world: World, name: str) -> Iterator[Upgrader]:
+    """Who offers episodes to a model, beside the worker *name* that has it make them anew."""
+    author, settings = world.kit.author, world.settings
+    if author and settings.llm.upgrade and world.subscription(name).kind is EpisodeOutdated:
+        yield Upgrader(
+            world.subscription(name),
+            kit=world.kit,
+            bus=world.bus,
+            ledger=world.ledger,
+            by=author.by,
+            ahead=settings.worker.queue_ahead,
+            interval=settings.worker.sweep_interval,
+        )
+
+
+def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) -> Clerk:
+    subscription, settings = world.subscription(name), world.settings.worker
+    return Clerk(
+        name,
+        dispatcher=Dispatcher(
+            subscription, bus=world.bus, jobs=world.jobs, ahead=settings.queue_ahead, lease=settings.lease
+        ),
+        sweeper=Sweeper(subscription, bus=world.bus, jobs=world.jobs, patience=world.patience),
+        jobs=world.jobs,
+        sweep_interval=settings.sweep_interval,
+        open_quarantine=open_quarantine,
+    )
+
+
+def pool(world: World, name: str) -> PoolWorker:
+    settings = world.settings.worker
+    return PoolWorker(
+        [queue_named(line.queue(name), world.rq_client) for line in (Line.LIVE, Line.BULK)],
+        # A container that is started again has the same host and pid as the one that died a moment ago.
+        name=f"{name}-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
+        connection=world.rq_client,
+        runner=world.attempts,
+        concurrency=settings.concurrency,
+        # The lease that was renewed at its deadline has ended by then, and its event is another attempt's.
+        give_up_after=settings.deadline + settings.lease,
+    )

@@ -1,0 +1,118 @@
+"""A model and all that stands before it, from the settings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import redis
+
+from nous.anchorer import Anchorer
+from nous.author import Author
+from nous.errors import BadInput, Misconfigured
+from nous.excerpt import Windows
+from nous.llm.base import Model
+from nous.llm.books import Allowance, Outages, Pins, Tally
+from nous.llm.endpoint import Endpoint
+from nous.llm.governed import Governed
+from nous.llm.guarded import Guarded
+from nous.llm.keys import LlmKeys
+from nous.llm.loop import LoopThread
+from nous.llm.pinned import Pinned
+from nous.llm.redis_allowance import RedisAllowance
+from nous.llm.redis_outages import RedisOutages
+from nous.llm.redis_pins import RedisPins
+from nous.llm.redis_tally import RedisTally
+from nous.llm.remote import Remote, split
+from nous.settings.model import LlmSettings, Settings
+from nous.summary.prompting import Prompt, built_in, parsed
+from nous.tokens import estimate
+from nous.transcript.model import Transcript
+
+Clock = Callable[[], datetime]
+Excerpts = Callable[[Transcript], Windows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelBooks:
+    """What all processes write down of a model's calls."""
+
+    pins: Pins
+    allowance: Allowance
+    outages: Outages
+    tally: Tally
+
+
+def books_of(client: redis.Redis, settings: Settings) -> ModelBooks:
+    keys = LlmKeys(settings.prefix)
+    return ModelBooks(
+        pins=RedisPins(client, keys, answer_ttl=settings.retention.answer_ttl),
+        allowance=RedisAllowance(client, keys),
+        outages=RedisOutages(client, keys),
+        tally=RedisTally(client, keys),
+    )
+
+
+def author_of(settings: Settings, books: ModelBooks, *, clock: Clock) -> Author | None:
+    """The configured model with its prompt; None where there is none.
+
+    Raises:
+        Misconfigured: the model's name, its key, its address or the prompt does not do.
+    """
+    if settings.background_model is None:
+        return None
+    remote = Remote(_endpoint(settings.background_model, settings.llm), loop=LoopThread(), clock=clock)
+    return Author(
+        model=in_order(remote, settings.llm, books, clock=clock),
+        prompt=_prompt("episode", settings.summary.prompt, setting="summary.prompt"),
+        tally=books.tally,
+        clock=clock,
+        patience=timedelta(seconds=settings.llm.patience),
+        waits_for_quota=settings.llm.when_exhausted == "defer",
+    )
+
+
+def anchorer_of(
+    settings: Settings, books: ModelBooks, author: Author | None, *, excerpts: Excerpts, clock: Clock
+) -> Anchorer:
+    """Makes anchored summaries, by *author*'s model where there is one."""
+    return Anchorer(
+        excerpts=excerpts,
+        prompt=_prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt"),
+        clock=clock,
+        model=author.model if author else None,
+        tally=books.tally,
+    )
+
+
+def in_order(model: Model, llm: LlmSettings, books: ModelBooks, *, clock: Clock) -> Model:
+    """*model* behind what spares it: answers that are there, the day's tokens, and the pauses of its provider."""
+    guarded: Model = Guarded(model, books.outages, books.tally, probe=2 * llm.deadline)
+    if llm.daily_tokens is not None:
+        guarded = Governed(guarded, books.allowance, limit=llm.daily_tokens, count=estimate, clock=clock)
+    return Pinned(guarded, books.pins, books.tally)
+
+
+def _endpoint(name: str, llm: LlmSettings) -> Endpoint:
+    provider, model = split(name)
+    return Endpoint(
+        provider=provider,
+        model=model,
+        deadline=llm.deadline,
+        concurrency=llm.concurrency,
+        base_url=llm.base_url,
+        api_key=llm.api_key.get_secret_value() if llm.api_key else None,
+        structured=llm.structured,
+    )
+
+
+def _prompt(name: str, path: Path | None, *, setting: str) -> Prompt:
+    """The prompt called *name*, from the file at *path* if one was set."""
+    if path is None:
+        return built_in(name)
+    try:
+        return parsed(path.read_text("utf-8-sig"), name=name, is_own=True)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{setting} = {str(path)!r} cannot be read: {error}") from error
+    except BadInput as error:
+        raise Misconfigured(f"{setting} = {str(path)!r}: {error}") from error

@@ -1,0 +1,1 @@
+"""What the benchmark of outcomes is made of: the gold, and the counting."""

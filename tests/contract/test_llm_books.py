@@ -1,0 +1,216 @@
+"""What pins, allowances and tallies promise, asked of each: in memory, on fakeredis, and on a real server.
+
+The fourth kind sends each command twice, as redis-py does when a reply is lost: nothing may be done twice.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import pytest
+from builders.llm_books import ANSWER_TTL, KEYS, KINDS, Books, each_kind
+
+from nous.episode import Tokens
+from nous.errors import BadInput
+from nous.llm.base import Question, Reply
+from nous.llm.books import Reservation, Spending
+from nous.llm.keys import LlmKeys
+from nous.scope import Scope
+
+DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
+HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")
+GPT, QWEN = "openai:gpt-5-mini", "ollama:qwen3:8b"
+QUESTION = Question(
+    scope=WORK, subject=UUID(int=7), system="You sum up.", user="User: hi", name="summary", schema={}, most_tokens=900
+)
+REPLY = Reply(text='{"title": "Gruß"}', model=GPT, tokens=Tokens(12, 34))
+
+
+@pytest.fixture(params=KINDS)
+def books(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
+    yield from each_kind(request, clock)
+
+
+def call(name: str, tokens: int = 10, **fields: Any) -> Reservation:
+    return replace(Reservation(id=name, scope=HOME, day=DAY, tokens=tokens), **fields)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        return [future.result() for future in [pool.submit(each) for each in calls]]
+
+
+def test_a_pinned_answer_is_found_as_it_was(books: Books) -> None:
+    cut_off = replace(REPLY, is_whole=False)
+
+    assert books.pins.find(QUESTION, GPT) is None
+    assert books.pins.pin(QUESTION, GPT, cut_off) == cut_off
+    assert books.pins.find(QUESTION, GPT) == cut_off
+
+
+def test_the_first_pin_wins(books: Books) -> None:
+    other = replace(REPLY, text="{}")
+    books.pins.pin(QUESTION, GPT, REPLY)
+
+    assert books.pins.pin(QUESTION, GPT, other) == REPLY
+    assert books.pins.find(QUESTION, GPT) == REPLY
+
+
+def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
+    replies = [replace(REPLY, text=f"answer {number}") for number in range(20)]
+
+    kept = at_once(*(lambda reply=reply: books.pins.pin(QUESTION, GPT, reply) for reply in replies))
+
+    assert len(set(kept)) == 1
+    assert books.pins.find(QUESTION, GPT) == kept[0]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(QUESTION, user="User: ho"),
+        replace(QUESTION, most_tokens=901),
+        replace(QUESTION, scope=HOME),
+        replace(QUESTION, subject=UUID(int=8)),
+        QUESTION.again("no JSON", "It is not JSON."),
+    ],
+)
+def test_another_question_has_another_answer(books: Books, other: Question) -> None:
+    books.pins.pin(QUESTION, GPT, REPLY)
+
+    assert books.pins.find(other, GPT) is None
+
+
+def test_another_model_has_another_answer(books: Books) -> None:
+    books.pins.pin(QUESTION, GPT, REPLY)
+
+    assert books.pins.find(QUESTION, QWEN) is None
+
+
+def test_an_answer_is_kept_until_its_time_is_over(books: Books) -> None:
+    books.pins.pin(QUESTION, GPT, REPLY)
+
+    if books.client:  # its time is the server's alone
+        assert books.client.ttl(KEYS.answer(QUESTION, GPT)) == pytest.approx(ANSWER_TTL, abs=60)
+        return
+    books.clock.now += ANSWER_TTL
+    assert books.pins.find(QUESTION, GPT) is None
+    assert books.pins.pin(QUESTION, GPT, replace(REPLY, text="{}")).text == "{}"
+
+
+def test_what_cannot_be_written_down_is_refused(books: Books) -> None:
+    with pytest.raises(BadInput):
+        books.pins.pin(QUESTION, GPT, replace(REPLY, text="\ud800"))
+
+
+def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
+    name = LlmKeys().answer(QUESTION, GPT)
+
+    assert name.startswith(f"nous:answer:ACME%3A%20K%C3%B6ln/default/a%20b%2A:{UUID(int=7)}:")
+
+
+def test_tokens_are_set_aside_and_then_booked(books: Books) -> None:
+    assert books.allowance.spending(DAY) == ()
+    assert books.allowance.reserve(call("a", 30), limit=100)
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=0, reserved=30),)
+
+    books.allowance.settle(call("a", 30), spent=12)
+
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=12, reserved=0),)
+
+
+def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Books) -> None:
+    books.allowance.reserve(call("a", 30), limit=100)
+    books.allowance.settle(call("a", 30), spent=40)
+    books.allowance.reserve(call("b", 30), limit=100)
+
+    assert not books.allowance.reserve(call("c", 31), limit=100)
+    assert books.allowance.reserve(call("c", 30), limit=100)
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=40, reserved=60),)
+
+
+def test_a_call_that_cost_less_makes_room(books: Books) -> None:
+    books.allowance.reserve(call("a", 90), limit=100)
+    refused = books.allowance.reserve(call("b", 20), limit=100)
+    books.allowance.settle(call("a", 90), spent=5)
+
+    assert not refused
+    assert books.allowance.reserve(call("b", 20), limit=100)
+
+
+def test_a_day_on_which_nothing_was_used_has_room_for_one_call_however_large(books: Books) -> None:
+    assert books.allowance.reserve(call("a", 5000), limit=100)
+    assert not books.allowance.reserve(call("b", 1), limit=100)
+
+    books.allowance.settle(call("a", 5000), spent=0)  # it came to nothing
+
+    assert books.allowance.reserve(call("b", 5000), limit=100)
+
+
+def test_reserving_and_settling_twice_is_done_once(books: Books) -> None:
+    assert [books.allowance.reserve(call("a", 60), limit=100) for _ in range(2)] == [True, True]
+    for spent in (50, 70):
+        books.allowance.settle(call("a", 60), spent=spent)
+
+    assert books.allowance.reserve(call("a", 60), limit=100)  # it was under way when the call was settled
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=50, reserved=0),)
+
+
+def test_nothing_can_be_set_aside_and_settled(books: Books) -> None:
+    books.allowance.reserve(call("a", 0), limit=100)
+    books.allowance.settle(call("a", 0), spent=0)
+
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=0, reserved=0),)
+
+
+def test_what_a_call_has_cost_is_booked_even_if_nothing_was_set_aside(books: Books) -> None:
+    for _ in range(2):
+        books.allowance.settle(call("a"), spent=7)
+
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=7, reserved=0),)
+
+
+def test_scopes_and_days_have_their_own_tokens(books: Books) -> None:
+    for reservation in (call("a", 80), call("a", 70, scope=WORK), call("a", 60, day=NEXT_DAY)):
+        assert books.allowance.reserve(reservation, limit=100)
+
+    assert [(each.scope, each.reserved) for each in books.allowance.spending(DAY)] == [(WORK, 70), (HOME, 80)]
+    assert [(each.scope, each.reserved) for each in books.allowance.spending(NEXT_DAY)] == [(HOME, 60)]
+
+
+def test_calls_that_race_for_tokens_never_get_more_than_there_are(books: Books) -> None:
+    calls = [call(f"call {number}", 7) for number in range(40)]
+
+    granted = at_once(*(lambda each=each: books.allowance.reserve(each, limit=100) for each in calls))
+
+    assert sum(granted) == 14
+    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=0, reserved=98),)
+
+
+def test_tokens_are_shown_for_a_week_and_calls_are_forgotten_before(books: Books) -> None:
+    if books.client is None:
+        pytest.skip("in memory nothing is forgotten")
+    books.allowance.reserve(call("a"), limit=100)
+    books.allowance.settle(call("b"), spent=3)
+
+    assert books.client.ttl(KEYS.tokens(DAY)) == pytest.approx(8 * 86400, abs=60)
+    assert books.client.ttl(KEYS.token_calls(DAY)) == pytest.approx(86400, abs=60)
+
+
+def test_counts_are_added_up_by_model_and_name(books: Books) -> None:
+    assert books.tally.counts() == {}
+
+    books.tally.count(GPT, asked=1, input_tokens=100)
+    books.tally.count(QWEN, asked=1)
+    books.tally.count(GPT, asked=2, parse=1)
+
+    assert books.tally.counts() == {GPT: {"asked": 3, "input_tokens": 100, "parse": 1}, QWEN: {"asked": 1}}
+
+
+def test_counts_from_many_threads_all_count(books: Books) -> None:
+    at_once(*(lambda: books.tally.count(GPT, asked=1, failed=2) for _ in range(50)))
+
+    assert books.tally.counts() == {GPT: {"asked": 50, "failed": 100}}

@@ -1,0 +1,298 @@
+"""What outages promise, asked of each: in memory, on fakeredis, on a real server, and with every command sent twice.
+
+Memory and Redis decide with different code; the last test holds them together.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import fakeredis
+import pytest
+import redis
+from builders.llm_books import KEYS, KINDS, Books, each_kind
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nous.llm.base import Failure
+from nous.llm.books import Outages, Pause
+from nous.llm.memory import MemoryOutages
+from nous.llm.redis_outages import RedisOutages
+
+P, Q = "openai", "ollama: Köln"
+PROBE = 20.0
+
+
+@pytest.fixture(params=KINDS)
+def books(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
+    yield from each_kind(request, clock)
+
+
+@dataclass
+class World:
+    """Outages, told and asked in seconds from now."""
+
+    outages: Outages
+    clock: Any
+
+    def fails(self, failure: Failure = Failure.TRANSPORT, *, until: float | None = None) -> float | None:
+        given_date = None if until is None else self.clock.date() + timedelta(seconds=until)
+        return self._seconds(self.outages.failed(P, failure, until=given_date))
+
+    def enter(self) -> float | None:
+        return self._seconds(self.outages.enter(P, probe=PROBE))
+
+    def lengths(self, failure: Failure, times: int) -> list[float | None]:
+        """How long the pauses are when each call after a pause fails."""
+        found: list[float | None] = []
+        for _ in range(times):
+            found.append(self.fails(failure))
+            self.clock.now += found[-1] or 0
+            self.enter()
+        return found
+
+    def _seconds(self, pause: Pause | None) -> float | None:
+        return None if pause is None else (pause.until - self.clock.date()).total_seconds()
+
+
+@pytest.fixture
+def world(books: Books) -> World:
+    return World(books.outages, books.clock)
+
+
+def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
+    world.outages.passed(P)
+
+    assert [world.enter(), world.enter()] == [None, None]
+    assert world.outages.current() == {}
+
+
+def test_pauses_double_up_to_a_minute(world: World) -> None:
+    assert world.lengths(Failure.TRANSPORT, 8) == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_a_quota_without_a_date_waits_longer(world: World) -> None:
+    assert world.lengths(Failure.QUOTA, 7) == [30, 60, 120, 240, 480, 900, 900]
+
+
+def test_timeouts_make_a_pause_from_the_third_on(world: World) -> None:
+    assert world.lengths(Failure.TIMEOUT, 5) == [None, None, 1, 2, 4]
+
+
+def test_a_timeout_after_two_other_failures_makes_a_pause(world: World) -> None:
+    world.lengths(Failure.TRANSPORT, 2)
+
+    assert world.fails(Failure.TIMEOUT) == 4
+
+
+def test_failures_that_made_no_pause_keep_nobody_waiting(world: World) -> None:
+    world.fails(Failure.TIMEOUT)
+    world.fails(Failure.TIMEOUT)
+
+    assert [world.enter(), world.enter(), world.enter()] == [None, None, None]
+
+
+def test_a_success_ends_a_row_of_timeouts(world: World) -> None:
+    world.lengths(Failure.TIMEOUT, 2)
+    world.outages.passed(P)
+
+    assert world.lengths(Failure.TIMEOUT, 3) == [None, None, 1]
+
+
+def test_a_time_that_was_given_wins_but_not_for_longer_than_a_day(world: World) -> None:
+    assert world.fails(Failure.QUOTA, until=0.5) == 0.5
+    world.clock.now += 0.5
+    world.enter()
+
+    assert world.fails(Failure.QUOTA, until=1e7) == 24 * 3600
+
+
+def test_a_time_that_is_over_asks_for_nothing(world: World) -> None:
+    assert world.fails(Failure.QUOTA, until=0) == 30
+
+
+def test_a_time_that_was_given_does_not_count_for_the_next_doubling(world: World) -> None:
+    world.fails(Failure.QUOTA, until=3600)
+    world.clock.now += 3600
+    world.enter()
+
+    assert world.fails(Failure.QUOTA) == 30
+
+
+def test_failures_of_calls_that_began_before_the_pause_do_not_make_it_longer(world: World) -> None:
+    world.fails()
+    world.clock.now += 0.25
+
+    assert [world.fails(), world.fails(Failure.TIMEOUT), world.fails(Failure.QUOTA)] == [0.75, 0.75, 0.75]
+    assert world.outages.current()[P].failures == 1
+    assert world.outages.current()[P].failure is Failure.TRANSPORT
+
+
+def test_a_later_time_that_is_given_in_a_pause_makes_it_longer(world: World) -> None:
+    world.fails()
+
+    assert [world.fails(Failure.QUOTA, until=0.5), world.fails(Failure.QUOTA, until=90)] == [1, 90]
+    assert world.enter() == 90
+    assert world.outages.current()[P].failure is Failure.QUOTA
+
+
+def test_after_a_pause_one_call_goes_first_and_the_others_wait_for_it(world: World) -> None:
+    world.fails()
+    in_pause = world.enter()
+    world.clock.now += 1
+
+    assert [in_pause, world.enter(), world.enter()] == [1, None, PROBE]
+    world.clock.now += 5
+    assert world.enter() == PROBE - 5
+
+
+def test_a_probe_that_is_not_heard_of_again_is_replaced(world: World) -> None:
+    world.fails()
+    world.clock.now += 1
+    world.enter()
+    world.clock.now += PROBE
+
+    assert [world.enter(), world.enter()] == [None, PROBE]
+
+
+def test_a_probe_that_fails_begins_a_longer_pause(world: World) -> None:
+    world.fails()
+    world.clock.now += 1
+    world.enter()
+
+    assert [world.fails(), world.enter()] == [2, 2]
+
+
+def test_a_probe_that_comes_to_nothing_makes_way_for_the_next(world: World) -> None:
+    world.fails()
+    world.clock.now += 1
+    world.enter()
+
+    assert world.fails(Failure.TIMEOUT) is None  # the second failure in a row
+    assert [world.enter(), world.enter()] == [None, PROBE]
+
+
+def test_a_success_ends_the_pause_and_what_led_to_it(world: World) -> None:
+    world.lengths(Failure.TRANSPORT, 4)
+    world.outages.passed(P)
+
+    assert [world.enter(), world.enter()] == [None, None]
+    assert world.outages.current() == {}
+    assert world.fails() == 1
+
+
+def test_of_many_that_enter_after_a_pause_one_is_the_probe(world: World) -> None:
+    world.fails()
+    world.clock.now += 1
+
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        entered = [future.result() for future in [pool.submit(world.enter) for _ in range(40)]]
+
+    assert sorted(entered, key=lambda seconds: seconds or 0) == [None, *[PROBE] * 39]
+
+
+def test_of_many_that_fail_at_once_one_makes_the_pause(world: World) -> None:
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        found = [future.result() for future in [pool.submit(world.fails) for _ in range(40)]]
+
+    assert found == [1] * 40
+    assert world.outages.current()[P].failures == 1
+
+
+def test_current_tells_since_when_and_what_it_was_last(world: World) -> None:
+    began = world.clock.date()
+    world.outages.failed(Q, Failure.TIMEOUT)
+    world.lengths(Failure.TRANSPORT, 2)
+    world.fails(Failure.QUOTA)
+
+    quota = Pause(until=began + timedelta(seconds=1 + 2 + 30), since=began, failure=Failure.QUOTA, failures=3)
+    none_yet = Pause(until=began, since=began, failure=Failure.TIMEOUT, failures=1)
+    assert world.outages.current() == {P: quota, Q: none_yet}
+
+
+def test_a_provider_is_not_paused_for_another(world: World) -> None:
+    world.fails()
+
+    assert world.outages.enter(Q, probe=PROBE) is None
+
+
+def test_outages_outlive_the_longest_pause(books: Books, world: World) -> None:
+    if books.client is None:
+        pytest.skip("in memory nothing is forgotten")
+    world.fails(until=1e7)
+
+    assert books.client.ttl(KEYS.outages) == pytest.approx(2 * 86400, abs=60)
+
+
+def test_without_a_clock_time_is_the_servers(books: Books) -> None:
+    if books.client is None:
+        pytest.skip("there is no server")
+    outages = RedisOutages(books.client, KEYS)
+
+    told = outages.failed(P, Failure.QUOTA)
+
+    assert told is not None
+    assert told.until - told.since == timedelta(seconds=30)
+    assert outages.enter(P, probe=PROBE) == told == outages.current()[P]
+
+
+class Recording(fakeredis.FakeRedis):
+    """Remembers the last command it sent."""
+
+    last: tuple[Any, ...] = ()
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        self.last = args
+        return super().execute_command(*args, **options)
+
+
+def test_a_failure_that_is_sent_again_after_its_pause_is_counted_once(clock: Any) -> None:
+    client = Recording(server=fakeredis.FakeServer(), protocol=2)
+    outages = RedisOutages(client, KEYS, clock=clock)
+    outages.failed(P, Failure.TRANSPORT)
+
+    client.execute_command(*client.last[:-1], repr(clock.now + 10))
+
+    assert outages.current()[P].failures == 1
+
+
+SECONDS = st.sampled_from([0.0, 0.1, 1.0, 20.0, 60.0, 899.5]) | st.floats(0, 200_000)
+PROVIDERS = st.sampled_from([P, Q])
+STEPS = st.one_of(
+    st.tuples(st.just("enter"), PROVIDERS, SECONDS),
+    st.tuples(st.just("failed"), PROVIDERS, st.sampled_from(Failure), st.none() | st.floats(-50, 200_000)),
+    st.tuples(st.just("passed"), PROVIDERS),
+    st.tuples(st.just("wait"), SECONDS),
+)
+
+
+def step(outages: Outages, now: datetime, what: str, provider: Any, *more: Any) -> Pause | None:
+    match what:
+        case "enter":
+            return outages.enter(provider, probe=more[0])
+        case "failed":
+            until = None if more[1] is None else now + timedelta(seconds=more[1])
+            return outages.failed(provider, more[0], until=until)
+        case _:
+            return outages.passed(provider)
+
+
+@pytest.mark.parametrize("kind", ["fakeredis", "server"])
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(STEPS, max_size=40))
+def test_memory_and_redis_decide_the_same(
+    request: pytest.FixtureRequest, clock: Any, kind: str, steps: list[Any]
+) -> None:
+    is_server = kind == "server"
+    client: redis.Redis = request.getfixturevalue("redis_client") if is_server else fakeredis.FakeRedis(protocol=2)
+    client.delete(KEYS.outages)
+    memory, on_redis = MemoryOutages(clock=clock), RedisOutages(client, KEYS, clock=clock)
+    for what, *rest in steps:
+        if what == "wait":
+            clock.now += rest[0]
+            continue
+        told = [step(outages, clock.date(), what, *rest) for outages in (memory, on_redis)]
+        assert told[0] == told[1]
+        assert memory.current() == on_redis.current()

@@ -1,0 +1,198 @@
+"""What every model promises, whoever answers."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+import orjson
+import pytest
+from builders.model_server import ModelServer, Request
+from builders.questions import KEY, question, remote
+
+from nous.llm.base import Model, ModelRefused, Question
+from nous.llm.loop import LoopThread
+from nous.llm.scripted import Scripted
+
+PROVIDERS = ("openai", "ollama", "anthropic")
+Build = Callable[[Callable[[str], str]], Model]
+
+
+@pytest.fixture(params=["scripted", *PROVIDERS])
+def build(request: pytest.FixtureRequest) -> Iterator[Build]:
+    """Builds each model in turn, which answers with what a function makes of the user's words."""
+    if request.param == "scripted":
+        yield lambda answer: Scripted(lambda asked: answer(asked.user))
+        return
+    answers: list[Callable[[str], str]] = []
+    with (
+        ModelServer(lambda asked: answers[0](asked.user)) as server,
+        LoopThread() as loop,
+        closing(remote(server, loop, request.param, concurrency=8)) as model,
+    ):
+        yield lambda answer: answers.append(answer) or model
+
+
+def test_it_answers_with_the_text_that_was_said(build: Build) -> None:
+    assert build(lambda _: '{"title":"Tea"}').ask(question()).text == '{"title":"Tea"}'
+
+
+def test_it_is_named_after_its_provider_and_says_so_in_its_replies(build: Build) -> None:
+    model = build(lambda _: "{}")
+    provider, _, name = model.id.partition(":")
+
+    assert provider
+    assert name
+    assert model.ask(question()).model == model.id
+
+
+def test_it_counts_the_tokens_it_read_and_wrote(build: Build) -> None:
+    tokens = build(lambda _: '{"title":"Tea"}').ask(question()).tokens
+
+    assert tokens.input > 0
+    assert tokens.output > 0
+
+
+def test_an_answer_that_ended_by_itself_is_whole(build: Build) -> None:
+    assert build(lambda _: '{"title":"Tea"}').ask(question()).is_whole
+
+
+def test_an_answer_without_a_word_is_a_reply_that_is_not_whole(build: Build) -> None:
+    reply = build(lambda _: "").ask(question())
+
+    assert (reply.text, reply.is_whole) == ("", False)
+
+
+def test_words_instead_of_json_are_passed_on_as_they_are(build: Build) -> None:
+    assert build(lambda _: "I would rather not.").ask(question()).text == "I would rather not."
+
+
+def test_threads_that_ask_at_once_each_get_their_own_answer(build: Build) -> None:
+    model = build(lambda user: f'{{"title":"{user}"}}')
+    users = [f"number {number}" for number in range(24)]
+
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(model.ask, map(question, users)))
+
+    assert [reply.text for reply in replies] == [f'{{"title":"{user}"}}' for user in users]
+
+
+def test_it_is_asked_again_with_what_was_said_before(build: Build) -> None:
+    model = build(lambda user: f'{{"title":"{user}"}}')
+
+    assert model.ask(question("tea").again("Tea!", "That is no JSON.")).text == '{"title":"tea"}'
+
+
+def test_half_a_character_in_a_question_is_no_obstacle(build: Build) -> None:
+    assert build(lambda _: "{}").ask(question("a lone \ud83d surrogate")).text == "{}"
+
+
+def test_a_script_says_one_thing_after_the_other_and_raises_what_is_an_error() -> None:
+    model = Scripted(["one", ModelRefused("no")])
+
+    assert model.ask(question()).text == "one"
+    with pytest.raises(ModelRefused, match="no"):
+        model.ask(question())
+    with pytest.raises(LookupError, match="no answer left"):
+        model.ask(question())
+    assert len(model.questions) == 3
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def asked(server: ModelServer) -> Iterator[Callable[..., Request]]:
+    """Puts a question to a provider, and returns the request that came of it."""
+    with LoopThread() as loop:
+
+        def ask(provider: str, put: Question, **fields: Any) -> Request:
+            with closing(remote(server, loop, provider, **fields)) as model:
+                model.ask(put)
+            return server.requests[-1]
+
+        yield ask
+
+
+Asked = Callable[..., Request]
+
+
+def test_openai_is_told_the_schema_in_its_strict_form(asked: Asked) -> None:
+    form = asked("openai", question()).body["response_format"]["json_schema"]
+
+    assert (form["name"], form["strict"]) == ("episode", True)
+    assert form["schema"]["required"] == ["title", "points", "count"]
+    assert "maxLength" not in str(form)
+
+
+def test_anthropic_is_told_to_call_the_one_tool_that_takes_an_answer(asked: Asked) -> None:
+    body = asked("anthropic", question()).body
+
+    assert [tool["name"] for tool in body["tools"]] == ["episode"]
+    assert body["tool_choice"] == {"type": "tool", "name": "episode", "disable_parallel_tool_use": True}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_in_text_mode_the_schema_stands_in_the_systems_words(provider: str, asked: Asked) -> None:
+    request = asked(provider, question(), structured="text")
+
+    assert not request.has_schema
+    assert '"maxLength":80' in orjson.dumps(request.body).decode().replace("\\", "")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_unusable_answer_is_shown_again_cut_with_the_complaint(provider: str, asked: Asked) -> None:
+    put = question("tea").again("x" * 9_000, "That is no JSON.").again("", "That is nothing.")
+    said = [turn for turn in asked(provider, put).body["messages"] if turn["role"] != "system"]
+
+    assert [turn["role"] for turn in said] == ["user", "assistant", "user", "assistant", "user"]
+    assert [turn["content"] for turn in said[1:]] == ["x" * 4_000, "That is no JSON.", "(nothing)", "That is nothing."]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_answers_length_is_bounded_and_its_temperature_left_alone(provider: str, asked: Asked) -> None:
+    body = asked(provider, question()).body
+
+    assert body["max_tokens"] == 500
+    assert "temperature" not in body
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_nothing_of_the_environment_goes_to_a_server(
+    provider: str, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = {"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}
+    for name in foreign:
+        monkeypatch.setenv(name, "from-the-environment")
+
+    assert "from-the-environment" not in str(asked(provider, question()).headers)
+
+
+def test_openai_itself_bounds_an_answer_by_another_name_and_is_reached_through_a_proxy(
+    asked: Asked, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    request = asked("openai", question(), base_url="http://api.openai.com/v1")
+
+    assert request.path == "http://api.openai.com/v1/chat/completions"
+    assert request.body["max_completion_tokens"] == 500
+    assert "max_tokens" not in request.body
+
+
+@pytest.mark.parametrize(("name", "port"), [("ollama", 11434), ("lmstudio", 1234), ("vllm", 8000), ("llamacpp", 8080)])
+def test_a_server_on_this_machine_needs_neither_an_address_nor_a_key(
+    name: str, port: int, asked: Asked, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    request = asked(name, question(), base_url=None, api_key=None)
+
+    assert request.path == f"http://localhost:{port}/v1/chat/completions"
+    assert request.key == "none"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_key_goes_along(provider: str, asked: Asked) -> None:
+    assert asked(provider, question(), api_key=f" {KEY}\n").key == KEY

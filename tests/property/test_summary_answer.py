@@ -1,0 +1,94 @@
+"""Laws of reading a model's answer and of grounding."""
+
+import json
+import re
+from contextlib import suppress
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.brief import Brief, Passage
+from nous.episode import CandidateFact, Category
+from nous.errors import BadInput
+from nous.summary.answer import EpisodeAnswer, read
+from nous.summary.grounding import grounded
+from nous.summary.json_text import object_in
+from nous.summary.tags import summary_in
+
+CANARY = "quillfeather"
+PROMPT = "Write short sentences. Example: the quillfeather gateway listens on port 47113."
+WORDS = ("cache", "port", "v1.2", "8080", "9,017", "nous/codec.py", "`rm -rf`", "parse_row", "remember", "that", "the")
+NUMBER = re.compile(r"\d+")
+
+anything = st.text(st.characters(exclude_categories=[]), max_size=80)
+scraps = st.lists(st.sampled_from(['{"title":', "{", "}", "[", "]", '"', ",", ":", "1", "\\", "```", " ", "a"])).map(
+    "".join
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | anything,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(anything, inner, max_size=3),
+    max_leaves=6,
+)
+answers = st.fixed_dictionaries({}, optional=dict.fromkeys(EpisodeAnswer.model_fields, values))
+sentences = st.lists(st.sampled_from(WORDS) | st.integers(0, 99).map(str), min_size=1, max_size=7).map(" ".join)
+passages = st.lists(
+    st.builds(Passage, sentences, st.sampled_from(["User", "Assistant", "Output", "Decision"]), st.integers(0, 4)),
+    max_size=6,
+)
+facts = st.lists(
+    st.builds(
+        CandidateFact,
+        text=sentences | anything,
+        category=st.sampled_from(Category),
+        confidence=st.floats(0, 1),
+        turns=st.lists(st.integers(-1, 6), max_size=3).map(tuple),
+    ),
+    max_size=6,
+)
+
+
+@given(anything | scraps)
+def test_a_text_is_an_object_or_bad_input(text: str) -> None:
+    with suppress(BadInput):
+        assert isinstance(object_in(summary_in(text)), dict)
+
+
+@given(answer=answers, coerce=st.booleans())
+def test_an_answer_of_any_types_is_read_or_bad_input(answer: dict[str, object], *, coerce: bool) -> None:
+    try:
+        summary, found, notes = read(json.dumps(answer), coerce=coerce)
+    except BadInput:
+        return
+    texts = [summary.title, summary.summary, *summary.key_points, *summary.topics, *(fact.text for fact in found)]
+    assert all(text.strip() and "\x00" not in text for text in texts)
+    assert "".join(texts).encode()
+    assert len(set(notes)) == len(notes)
+
+
+@given(st.dictionaries(anything, values, min_size=1, max_size=4), st.text("ab.!\n", max_size=9))
+def test_any_object_is_found_in_prose(value: dict[str, object], prose: str) -> None:
+    written = json.dumps(value)
+
+    assert json.dumps(object_in(f"{prose}{written}{prose}")) == written
+
+
+@given(facts, passages)
+def test_grounding_again_changes_nothing(candidates: list[CandidateFact], said: list[Passage]) -> None:
+    brief = Brief(windows=(tuple(said),))
+
+    once = grounded(candidates, brief, canary=CANARY, prompt=PROMPT)
+    again = grounded(once.facts, brief, canary=CANARY, prompt=PROMPT)
+
+    assert again.facts == once.facts
+    assert again.dropped == again.changed == ()
+    assert len(candidates) == len(once.facts) + sum(count for _, count in once.dropped)
+
+
+@given(facts, passages)
+def test_no_fact_has_a_number_that_its_turns_do_not_have(candidates: list[CandidateFact], said: list[Passage]) -> None:
+    kept = grounded(candidates, Brief(windows=(tuple(said),)), canary=CANARY, prompt=PROMPT).facts
+
+    for fact in kept:
+        heard = " ".join(passage.text for passage in said if passage.turn in fact.turns)
+        assert fact.turns
+        assert set(NUMBER.findall(fact.text)) <= set(NUMBER.findall(heard))

@@ -1,0 +1,235 @@
+"""An anchored summary from a session's own words, and through many re-anchors."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nous.brief import Passage
+from nous.excerpt import fit
+from nous.summary.anchored.containing import Text
+from nous.summary.anchored.extractive import ExtractiveSummarizer, anchored_from
+from nous.summary.anchored.keeping import kept
+from nous.summary.anchored.lines import lines_of
+from nous.summary.anchored.model import AnchoredSummary
+from nous.summary.anchored.port import Summarizer
+from nous.summary.anchored.segments import transcript_of
+from nous.transcript import read_transcript
+from nous.transcript.model import Kind, Transcript
+
+Told = Callable[..., Transcript]
+
+SAMPLES = Path(__file__).parents[2] / "nous" / "samples"
+ALL = sorted(path for path in SAMPLES.rglob("*") if path.suffix in {".json", ".jsonl", ".txt"})
+PLANTED = (
+    "- The port of the gateway is 8443",
+    "- Never delete rows of audit_log",
+    "- Retry S3 uploads 7 times, because the bucket is in us-east-1",
+    "- src/gateway/main.py",
+)
+EDIT = ("tool_call", "Edit", {"tool": "Edit", "tool_input": {"file_path": "/w/a.py"}, "call_id": "c1"})
+TEST = ("tool_call", "Bash", {"tool": "Bash", "tool_input": {"command": "pytest -q"}, "call_id": "c2"})
+
+
+class Scripted:
+    """A summarizer that writes what it is told to, and forgets *forgotten* of every old section."""
+
+    def __init__(self, *, forgets: bool = False) -> None:
+        self._forgets = forgets
+
+    def summarize(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
+        before = existing_summary or AnchoredSummary.empty()
+        news = "\n".join(f"- {segment.text}" for segment in segments)
+        old = "" if self._forgets else before.content("decisions")
+        written = {"decisions": f"{old}\n{news}", "current_state": f"After {len(segments)} segments."}
+        return AnchoredSummary.of(written, iteration=before.iteration + 1)
+
+
+def planted() -> AnchoredSummary:
+    return AnchoredSummary.of({"intent": PLANTED[0], "decisions": "\n".join(PLANTED[1:3]), "files_touched": PLANTED[3]})
+
+
+def passages(number: int) -> list[Passage]:
+    return [
+        Passage(f"[User] Please add the page number {number} to the site.", "User", number),
+        Passage(f"[Tools] Write(site/page_{number}.html) | Bash(Run tests: pytest -q)", "Tools", number),
+        Passage(f"[Assistant] Added page {number} to the site.", "Assistant", number),
+    ]
+
+
+@pytest.mark.parametrize(
+    "summarizer", [Scripted(), Scripted(forgets=True), ExtractiveSummarizer()], ids=["faithful", "faithless", "ours"]
+)
+def test_what_was_said_in_the_first_turn_is_there_after_thirty(summarizer: Summarizer) -> None:
+    summary = planted()
+    for number in range(1, 31):
+        summary, _ = kept(summary, summarizer.summarize(passages(number), summary))
+
+    lines = {line for section in summary.sections for line in lines_of(section.content)}
+    assert set(PLANTED) <= lines
+    assert summary.iteration == 30
+    assert all(any(f"{n}" in line for line in lines) for n in range(1, 31))
+
+
+def test_ours_keeps_everything_without_help() -> None:
+    summarizer, summary = ExtractiveSummarizer(), planted()
+    for number in range(1, 11):
+        new = summarizer.summarize(passages(number), summary)
+        assert kept(summary, new) == (new, ())
+        summary = new
+
+
+def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told: Told) -> None:
+    session = told(
+        ("user", "Please make the import faster. Always run the linter before you commit."),
+        EDIT,
+        TEST,
+        ("tool_result", "3 passed", {"call_id": "c2"}),
+        ("assistant", "Changed `a.py` so that rows are read once. The import was slow because `read_rows` ran twice."),
+        ("user", "yes, please proceed"),
+        ("user", "Can you also mend the export?"),
+        ("assistant", "Fixed the export in `a.py`. Which format do you prefer, CSV or JSON?"),
+        header=replace(told().header, cwd="/w"),
+    )
+
+    summary = anchored_from(session)
+
+    assert summary.content("intent") == (
+        "- Please make the import faster. Always run the linter before you commit.\n- Can you also mend the export?"
+    )
+    assert summary.content("decisions").splitlines()[0] == "- Always run the linter before you commit."
+    assert "because `read_rows` ran twice" in summary.content("decisions")
+    assert summary.content("files_touched") == "- a.py"
+    assert summary.content("pending_tasks") == "- Which format do you prefer, CSV or JSON?"
+    assert "- Last test run: `pytest -q` passed." in summary.content("current_state")
+    assert summary.iteration == 1
+
+
+def test_what_was_not_met_is_pending(told: Told) -> None:
+    summary = anchored_from(told(("user", "Please mend the parser of dates."), EDIT, ("assistant", "Let me see:")))
+
+    assert summary.content("pending_tasks") == "- Please mend the parser of dates."
+
+
+def test_a_secret_is_not_carried_on(told: Told) -> None:
+    secret = "password: hunter2hunter2"  # noqa: S105
+    summary = anchored_from(told(("user", f"Please log in to the site. The {secret}."), ("assistant", "Logged in.")))
+
+    assert summary.content("intent") == "- Please log in to the site."
+    assert "hunter2" not in summary.to_prompt_text()
+
+
+def test_files_of_a_change_that_was_rejected_were_not_touched(told: Told) -> None:
+    rejected = ("decision", "Rejected Edit(/w/a.py): not there", {"call_id": "c1"})
+
+    assert anchored_from(told(("user", "Please mend it."), EDIT, rejected)).content("files_touched") == ""
+
+
+def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
+    session = told(
+        ("user", "Please mend it."),
+        EDIT,
+        ("decision", "Rejected Edit(/w/a.py): not there, in b.py", {"call_id": "c1"}),
+        ("decision", 'Answered: "Which port?"="8443"'),
+        ("decision", "Approved the plan: Move the port"),
+        header=replace(told().header, cwd="/w/"),
+    )
+
+    assert anchored_from(session).content("decisions").splitlines() == [
+        "- The user rejected Edit(a.py): not there, in b.py",
+        '- The user answered: "Which port?"="8443"',
+        "- The user approved the plan: Move the port",
+    ]
+
+
+def test_where_nothing_was_said_all_stays_but_the_iteration() -> None:
+    before = replace(planted(), iteration=4)
+
+    assert ExtractiveSummarizer().summarize([], before) == replace(before, iteration=5)
+    assert ExtractiveSummarizer().summarize([], None) == replace(AnchoredSummary.empty(), iteration=1)
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_the_same_session_again_adds_nothing(path: Path) -> None:
+    session = read_transcript(path)
+    once = anchored_from(session)
+
+    assert anchored_from(session, once) == replace(once, iteration=2)
+    assert anchored_from(session) == once
+    assert not once.is_empty
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
+    session = read_transcript(path)
+    summary = AnchoredSummary.empty()
+    for turn in session.turns:
+        new = anchored_from(replace(session, entries=turn.entries), summary)
+        text = Text(section.content for section in new.sections)
+        assert [line for one in summary.sections for line in lines_of(one.content) if not text.holds(line)] == []
+        summary = new
+
+
+def test_a_real_session_is_told_as_a_developer_needs_it() -> None:
+    summary = anchored_from(read_transcript(SAMPLES / "claude_code" / "mit-licence.jsonl"))
+
+    assert summary.content("intent") == "- can you add a standard MIT license?"
+    assert summary.content("decisions") == "- The user rejected Write(LICENSE): Entire Inc."
+    assert summary.content("files_touched") == "- LICENSE"
+    assert "Created `LICENSE`" in summary.content("current_state")
+
+
+def test_corrections_by_the_user_are_part_of_the_intent() -> None:
+    summary = anchored_from(read_transcript(SAMPLES / "qbit" / "reset-tests.json"))
+
+    assert "- fix the test, the code is right" in summary.content("intent").splitlines()
+    assert summary.content("files_touched").endswith("reset_test.go")
+
+
+def test_an_excerpt_is_read_back_as_a_session() -> None:
+    session = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
+
+    summary = ExtractiveSummarizer().summarize(fit(session, 4_000).passages, None)
+
+    assert summary.content("intent") == "- write a file about geese in docs\n- delete that file"
+    assert summary.content("files_touched") == "- docs/geese.md"
+
+
+def test_calls_in_an_excerpt_have_their_files_commands_and_fates() -> None:
+    told_ = "[Tools] Edit(a.py) x2 | Write(b.py) (rejected) | Bash(Run the tests: make test) (failed) | Think"
+
+    entries = transcript_of([Passage("[User] Go", "User", 4), Passage(told_, "Tools", 4)]).entries
+
+    shown: list[Any] = [(one.kind, one.tool, one.paths, one.turn) for one in entries[1:]]
+    assert shown == [
+        (Kind.TOOL_CALL, "Edit", ("a.py",), 4),
+        (Kind.TOOL_CALL, "Write", ("b.py",), 4),
+        (Kind.ERROR, None, (), 4),
+        (Kind.TOOL_CALL, "Bash", (), 4),
+        (Kind.ERROR, None, (), 4),
+    ]
+    assert entries[4].tool_input == {"command": "make test"}
+
+
+def test_segments_without_turns_begin_one_with_each_user() -> None:
+    said = [
+        Passage("Go", "user"),
+        Passage("Gone", "assistant"),
+        Passage("[... 2 turns omitted ...]"),
+        Passage("Stop", "user"),
+    ]
+
+    assert [(one.text, one.turn) for one in transcript_of(said).entries] == [("Go", 1), ("Gone", 1), ("Stop", 2)]
+
+
+def test_many_threads_get_the_same_summary() -> None:
+    summarizer, said = ExtractiveSummarizer(), [one for n in range(5) for one in passages(n + 1)]
+
+    with ThreadPoolExecutor(8) as threads:
+        running = [threads.submit(summarizer.summarize, said, planted()) for _ in range(40)]
+        summaries = [each.result() for each in running]
+
+    assert len(set(summaries)) == 1

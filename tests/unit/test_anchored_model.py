@@ -1,0 +1,183 @@
+"""The anchored summary: its sections, how it is read by a model and how it is kept."""
+
+import json
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+import nous.summary
+from nous.errors import BadInput, NousError
+from nous.summary import AnchoredSummary, AnchoredSummarySection, SummarizerError
+from nous.tokens import estimate
+
+LABELS = ["Intent", "Decisions", "Files touched", "Pending tasks", "Current state"]
+IDS = ["intent", "decisions", "files_touched", "pending_tasks", "current_state"]
+
+
+def summary(**contents: str) -> AnchoredSummary:
+    return AnchoredSummary.of(contents, iteration=3)
+
+
+def kept_as(**fields: Any) -> str:
+    return json.dumps({**json.loads(summary(intent="- Ship it").to_json()), **fields})
+
+
+def test_an_empty_summary_has_the_five_sections_and_says_nothing() -> None:
+    empty = AnchoredSummary.empty()
+
+    assert [section.id for section in empty.sections] == IDS
+    assert [section.label for section in empty.sections] == LABELS
+    assert empty.is_empty
+    assert (empty.to_prompt_text(), empty.token_estimate, empty.iteration) == ("", 0, 0)
+    assert empty.schema_version == AnchoredSummary.SCHEMA_VERSION == 1
+
+
+def test_sections_of_nothing_but_blanks_are_empty() -> None:
+    assert summary(intent=" \n", decisions="\t").is_empty
+    assert summary(intent=" \n", decisions="\t").to_prompt_text() == ""
+
+
+def test_a_model_reads_the_sections_that_say_something_a_blank_line_between() -> None:
+    said = summary(current_state="\n  Tests pass. \n", intent="- Ship it\n- by Friday", decisions="  ")
+
+    assert said.to_prompt_text() == "## Intent\n- Ship it\n- by Friday\n\n## Current state\nTests pass."
+    assert not said.is_empty
+
+
+def test_sections_stand_in_their_order_and_foreign_ones_behind_them() -> None:
+    given = (
+        AnchoredSummarySection("risks", "Risks, so far", "- The disk is full"),
+        AnchoredSummarySection("current_state", "State", "Half done."),
+        AnchoredSummarySection("earlier", "Earlier", "- Begun"),
+        AnchoredSummarySection("intent", "Intent", "- Ship it"),
+    )
+
+    said = AnchoredSummary(given)
+
+    assert [section.id for section in said.sections] == [*IDS, "risks", "earlier"]
+    assert [section.label for section in said.sections] == [*LABELS, "Risks, so far", "Earlier"]
+    assert said.content("current_state") == "Half done."
+
+
+def test_two_sections_of_one_id_are_one() -> None:
+    twice = (AnchoredSummarySection("intent", "Intent", "- a"), AnchoredSummarySection("intent", "Intent", "- b"))
+
+    assert AnchoredSummary(twice).content("intent") == "- a\n- b"
+
+
+def test_a_section_is_found_by_its_id() -> None:
+    said = summary(open_questions="- Why?")
+
+    assert said.section("open_questions") == AnchoredSummarySection("open_questions", "Open questions", "- Why?")
+    assert said.section("nowhere") is None
+    assert said.content("nowhere") == ""
+
+
+def test_the_estimate_is_that_of_what_a_model_reads_unless_another_was_given() -> None:
+    said = summary(intent="- Ship it", decisions="- Use Redis")
+
+    assert said.token_estimate == estimate(said.to_prompt_text()) > 0
+    assert AnchoredSummary(said.sections, 1, 12).token_estimate == 12
+
+
+def test_a_summary_is_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        summary().iteration = 4  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        AnchoredSummary.empty(),
+        summary(intent="- Ship “it” — ünïcode\n```\ncode\n```", earlier="- Begun\x00\ud800"),
+        AnchoredSummary(summary(risks="- Fire").sections, 1, 99, 30),
+    ],
+)
+def test_a_summary_is_read_back_as_it_was_written(said: AnchoredSummary) -> None:
+    assert AnchoredSummary.from_json(said.to_json()) == said
+    assert AnchoredSummary.from_json(said.to_json().encode()) == said
+
+
+@pytest.mark.parametrize("version", [2, 99, 0, -1, "1", None, True, [1], 1.5])
+def test_a_schema_version_that_is_not_known_is_refused(version: object) -> None:
+    with pytest.raises(BadInput, match=r"schema.version"):
+        AnchoredSummary.from_json(kept_as(schema_version=version))
+
+
+def test_a_newer_version_is_refused_by_its_number() -> None:
+    with pytest.raises(BadInput, match="schema version 2; this release reads version 1"):
+        AnchoredSummary.from_json(kept_as(schema_version=2))
+
+
+def test_fields_that_are_not_known_are_passed_over() -> None:
+    section = {"id": "intent", "label": "Intent", "content": "- Ship it", "weight": 3}
+
+    said = AnchoredSummary.from_json(kept_as(sections=[section], written_by="somebody"))
+
+    assert said.to_prompt_text() == "## Intent\n- Ship it"
+
+
+def test_a_section_without_a_label_is_named_after_its_id() -> None:
+    said = AnchoredSummary.from_json(kept_as(sections=[{"id": "open_questions", "content": "- Why?"}]))
+
+    assert said.to_prompt_text() == "## Open questions\n- Why?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nonsense",
+        b"\xff",
+        "[]",
+        "3",
+        "null",
+        "[" * 100_000,
+        "{}",
+        kept_as(sections=None),
+        kept_as(sections=["- Ship it"]),
+        kept_as(sections=[{"id": "intent", "content": 3}]),
+        kept_as(sections=[{"id": " ", "content": "x"}]),
+        kept_as(iteration=-1),
+        kept_as(iteration="3"),
+        kept_as(token_estimate=True),
+    ],
+)
+def test_what_is_no_summary_is_bad_input_and_not_quoted(text: str | bytes) -> None:
+    with pytest.raises(BadInput) as raised:
+        AnchoredSummary.from_json(text)
+
+    assert "Ship it" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("timeout", "summarizer timed out"),
+        ("transport", "summarizer transport: no route"),
+        ("parse", "summarizer parse: no route"),
+        ("other", "summarizer: no route"),
+    ],
+)
+def test_an_error_says_its_kind_and_reason(kind: str, text: str) -> None:
+    error = SummarizerError(kind, "no route")
+
+    assert (str(error), error.kind) == (text, kind)
+    assert isinstance(error, NousError)
+
+
+def test_an_error_is_of_one_of_four_kinds() -> None:
+    with pytest.raises(ValueError, match="weather"):
+        SummarizerError("weather", "rain")
+
+
+def test_the_package_offers_its_names_and_loads_nothing_heavy() -> None:
+    script = "import sys, nous.summary; print(*sys.modules)"
+
+    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+
+    assert {"AnchoredSummary", "AnchoredSummarySection", "Summarizer", "SummarizerError"} <= set(nous.summary.__all__)
+    assert {"pydantic", "numpy", "redis"}.isdisjoint(loaded)

@@ -1,0 +1,92 @@
+"""What is passed on of a provider's refusal."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from builders.questions import KEY, PROMPT, question
+
+from nous.llm.endpoint import Endpoint
+from nous.llm.failures import LONGEST_SAID, Refusal, passed_on, refused, resumption
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ENDPOINT = Endpoint(
+    provider="openai",
+    model="m",
+    base_url="https://user:word@there:8000/v1?key=x",
+    api_key=KEY,
+    deadline=1,
+    concurrency=1,
+)
+
+
+def said(body: bytes, status: int = 418) -> str:
+    refusal = Refusal(status, {}, body)
+    return str(refused(refusal, ENDPOINT, question(), structured=False, now=NOW))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2"}, 2),
+        ({"retry-after": "2", "retry-after-ms": "1500"}, 1.5),
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:09 GMT"}, 9),
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:09 -0000"}, 9),
+        ({"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, 0),
+        ({"retry-after": "-5"}, 0),
+        ({"retry-after": "9" * 300}, 86_400),
+        ({"x-ratelimit-reset-requests": "1h2m3.5s"}, 3723.5),
+        ({"x-ratelimit-reset-requests": "120ms"}, 0.12),
+        ({"retry-after": "soon", "x-ratelimit-reset-requests": "7s"}, 7),
+    ],
+)
+def test_the_time_to_come_back_is_read_in_each_of_its_forms(headers: dict[str, str], seconds: float) -> None:
+    assert resumption(headers, NOW) == NOW + timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "nan", "inf", "-inf", "Thu, 99 Jan 2026 00:00:00 GMT", "1 s", "5x"])
+def test_a_time_that_is_none_is_no_time(text: str) -> None:
+    assert resumption({"retry-after": text, "x-ratelimit-reset-requests": text}, NOW) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error": {"message": "no such model"}}',
+        b'{"type": "error", "error": {"type": "x", "message": "no such model"}}',
+        b'{"error": "no such model"}',
+        b'{"message": "no such model"}',
+        b'{"detail": "no such model"}',
+        b"no such\r\n model",
+    ],
+)
+def test_the_sentence_of_an_error_is_found_in_each_of_its_forms(body: bytes) -> None:
+    assert said(body) == "openai:m at there:8000 answered 418: no such model"
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>Oops</html>", b"[1]", b'{"error": {"code": 7}}', b"null"])
+def test_a_body_without_a_sentence_adds_none(body: bytes) -> None:
+    assert said(body) == "openai:m at there:8000 answered 418"
+
+
+def test_the_key_is_cut_out_of_it_and_what_is_left_fits_on_a_line() -> None:
+    found = passed_on(f"{KEY}\n" + "word \x00" * 1000, ENDPOINT, question())
+
+    assert found.startswith("[key] word word")
+    assert len(found) == LONGEST_SAID
+    assert found.isprintable()
+
+
+@pytest.mark.parametrize("echo", [PROMPT, PROMPT[10:40], f"invalid: {PROMPT.replace(' ', chr(10))}", PROMPT * 100])
+def test_a_message_that_repeats_the_question_is_not_passed_on(echo: str) -> None:
+    assert passed_on(f"bad input {echo}", ENDPOINT, question()) == "(its message repeats the question)"
+
+
+def test_a_message_that_repeats_an_earlier_answer_is_not_passed_on_either() -> None:
+    put = question().again("The answer was forty-two and a half.", "No.")
+
+    assert "forty-two" not in passed_on("near 'answer was forty-two and'", ENDPOINT, put)
+
+
+def test_an_endpoint_shows_neither_its_key_nor_what_its_address_holds() -> None:
+    assert KEY not in repr(ENDPOINT)
+    assert str(ENDPOINT) == "openai:m at there:8000"

@@ -1,0 +1,262 @@
+"""A model's answer: what is repaired, and what is told to the model."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nous.episode import CandidateFact, Category, Outcome
+from nous.errors import BadInput
+from nous.summary.answer import LONGEST_FACT, LONGEST_POINT, LONGEST_SUMMARY, LONGEST_TITLE, Answer, read, schema
+
+WHOLE: dict[str, Any] = {
+    "title": "Reading dates",
+    "summary": "Dates were read.",
+    "key_points": ["Dates have a zone."],
+    "outcome": "resolved",
+    "outcome_rationale": "The tests pass.",
+    "topics": ["dates"],
+    "open_threads": ["Leap seconds"],
+    "candidate_facts": [
+        {
+            "text": "Dates are in UTC.",
+            "category": "technical",
+            "subject": "dates",
+            "confidence": 0.9,
+            "turns": [2, 1],
+            "event_date": None,
+        }
+    ],
+}
+
+
+def answer(**changes: Any) -> Answer:
+    return read(json.dumps({**WHOLE, **changes}))
+
+
+def fact(**changes: Any) -> CandidateFact:
+    return answer(candidate_facts=[{**WHOLE["candidate_facts"][0], **changes}]).facts[0]
+
+
+def test_a_proper_answer_is_taken_as_it_is() -> None:
+    summary, facts, notes = answer()
+
+    assert summary.title == "Reading dates"
+    assert summary.key_points == ("Dates have a zone.",)
+    assert summary.outcome is Outcome.RESOLVED
+    assert summary.open_threads == ("Leap seconds",)
+    assert facts == (CandidateFact(text="Dates are in UTC.", subject="dates", confidence=0.9, turns=(1, 2)),)
+    assert notes == ()
+
+
+def test_the_schema_requires_every_field_and_allows_no_other() -> None:
+    whole = schema()
+    fact_schema = whole["$defs"]["FactAnswer"]
+
+    for each, names in ((whole, WHOLE), (fact_schema, WHOLE["candidate_facts"][0])):
+        assert each["required"] == list(names) == list(each["properties"])
+        assert each["additionalProperties"] is False
+        assert all("title" not in field for field in each["properties"].values())
+    assert whole["properties"]["outcome"]["enum"] == [*Outcome]
+    assert fact_schema["properties"]["category"]["enum"] == [*Category]
+
+
+@pytest.mark.parametrize(
+    ("value", "points"),
+    [
+        ("One thing.", ("One thing.",)),
+        ("- One\n* Two\n\n3. Three", ("One", "Two", "Three")),
+        ('["One", "Two"]', ("One", "Two")),
+        (["One", {"text": "Two"}, None, " ", 3], ("One", "Two", "3")),
+        ([["One", "two"]], ("One two",)),
+        ({"point": "One", "turn": 3}, ("One",)),
+        ({"first": "One", "second": "Two"}, ("One", "Two")),
+        (None, ()),
+        (3, ("3",)),
+    ],
+)
+def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any, points: tuple[str, ...]) -> None:
+    read_answer = answer(key_points=value, topics="dates")
+
+    assert read_answer.summary.key_points == points
+    assert read_answer.summary.topics == ("dates",)
+    assert "topics: a text was read as a list" in read_answer.notes
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(["One", "two."], "One two."), ({"text": "One."}, "One."), ({"a": "One", "b": "two."}, "One two."), (7, "7")],
+)
+def test_a_text_is_made_of_whatever_was_given(value: Any, text: str) -> None:
+    read_answer = answer(summary=value)
+
+    assert read_answer.summary.summary == text
+    assert len(read_answer.notes) > 0
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        ("Resolved.", Outcome.RESOLVED),
+        ("**SUCCESS**", Outcome.RESOLVED),
+        ("fixed", Outcome.RESOLVED),
+        ("in_progress", Outcome.PARTIAL),
+        ("Partially resolved", Outcome.PARTIAL),
+        ("failed", Outcome.UNRESOLVED),
+        ("not resolved", Outcome.UNRESOLVED),
+        ("Outcome.INFORMATIONAL", Outcome.INFORMATIONAL),
+        ({"value": "answered"}, Outcome.INFORMATIONAL),
+    ],
+)
+def test_an_outcome_is_read_in_other_letters_and_by_its_synonyms(value: Any, outcome: Outcome) -> None:
+    read_answer = answer(outcome=value)
+
+    assert read_answer.summary.outcome is outcome
+    assert "outcome: another word was read as one of the four" in read_answer.notes
+
+
+@pytest.mark.parametrize("value", ["splendid", "", None, 3, "resolved | partial", "resolved or not"])
+def test_another_outcome_is_a_complaint_and_partial_the_second_time(value: Any) -> None:
+    text = json.dumps({**WHOLE, "outcome": value})
+
+    with pytest.raises(BadInput) as raised:
+        read(text)
+    coerced = read(text, coerce=True)
+
+    assert str(raised.value) == "The outcome has to be one of resolved, partial, unresolved, informational."
+    assert coerced.summary.outcome is Outcome.PARTIAL
+    assert coerced.summary.outcome_rationale.startswith("The tests pass. (The model named no outcome")
+    assert "outcome: not understood, and taken for partial" in coerced.notes
+
+
+@pytest.mark.parametrize("coerce", [False, True])
+@pytest.mark.parametrize("name", ["title", "summary"])
+@pytest.mark.parametrize("value", [None, "", " \n", "\x00", [], {}])
+def test_no_title_or_summary_is_always_a_complaint(name: str, value: Any, *, coerce: bool) -> None:
+    with pytest.raises(BadInput, match=rf"^The {name} is missing or blank\.$"):
+        read(json.dumps({**WHOLE, name: value}), coerce=coerce)
+
+
+def test_what_is_missing_altogether_is_told_at_once() -> None:
+    with pytest.raises(BadInput, match=r"title is missing.*summary is missing.*outcome has to be"):
+        read("{}")
+
+
+def test_facts_may_be_texts() -> None:
+    assert [each.text for each in answer(candidate_facts=["One.", "", {"fact": "Two."}, {}]).facts] == ["One.", "Two."]
+    assert [each.text for each in answer(candidate_facts="- One.\n- Two.").facts] == ["One.", "Two."]
+    assert [each.text for each in answer(candidate_facts={"text": "One."}).facts] == ["One."]
+    assert answer(candidate_facts=["One."]).facts == (CandidateFact(text="One."),)
+
+
+@pytest.mark.parametrize(
+    ("value", "category"),
+    [("Rules", Category.RULE), (" Tool. ", Category.TOOL), ("gossip", Category.TECHNICAL), (None, Category.TECHNICAL)],
+)
+def test_an_unknown_category_is_technical(value: Any, category: Category) -> None:
+    assert fact(category=value).category is category
+
+
+@pytest.mark.parametrize(
+    ("value", "confidence"),
+    [
+        (1, 1.0),
+        (0, 0.0),
+        ("0.7", 0.7),
+        ("85%", 0.85),
+        ("85 percent", 0.85),
+        (85, 0.85),
+        ("9/10", 0.9),
+        ("High", 0.9),
+        ("very low", 0.1),
+        (1.4, 1.0),
+        (-3, 0.0),
+        (1e300, 0.8),
+        (float("nan"), 0.8),
+        (float("inf"), 0.8),
+        ("pretty sure", 0.8),
+        ("3/0", 0.8),
+        (True, 0.8),
+        (None, 0.8),
+        ([0.5], 0.5),
+    ],
+)
+def test_a_confidence_is_a_number_between_0_and_1(value: Any, confidence: float) -> None:
+    assert fact(confidence=value).confidence == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize(
+    ("value", "turns"),
+    [
+        ("3", (3,)),
+        ("turn 3", (3,)),
+        (["3", "turn 2"], (2, 3)),
+        ("turns 3 and 5", (3, 5)),
+        ("[3, 5]", (3, 5)),
+        ("3-5", (3, 4, 5)),
+        ("3-9000", (3, 9000)),
+        (3, (3,)),
+        ([3.0, 3, True, None, 0, -1.5, 10**30], (3,)),
+        ({"turn": 3}, (3,)),
+        (None, ()),
+        ("the last", ()),
+    ],
+)
+def test_turns_are_numbers(value: Any, turns: tuple[int, ...]) -> None:
+    assert fact(turns=value).turns == turns
+
+
+@pytest.mark.parametrize(
+    ("value", "date"),
+    [
+        ("2024-05-03", "2024-05-03"),
+        ("2024-05-03T10:00:00Z", "2024-05-03T10:00:00Z"),
+        ("2024-05", "2024-05"),
+        ("2024-13", None),
+        ("yesterday", None),
+        ("null", None),
+        (20240503, "20240503"),
+    ],
+)
+def test_a_date_is_iso_8601_or_none(value: Any, date: str | None) -> None:
+    assert fact(event_date=value).event_date == date
+
+
+def test_what_is_too_long_is_cut_and_noted() -> None:
+    long = "word " * 2_000
+
+    summary, facts, notes = answer(title=long, summary=long, key_points=[long], candidate_facts=[long])
+
+    assert LONGEST_TITLE - 10 < len(summary.title) <= LONGEST_TITLE
+    assert len(summary.summary) <= LONGEST_SUMMARY
+    assert len(summary.key_points[0]) <= LONGEST_POINT
+    assert len(facts[0].text) <= LONGEST_FACT
+    assert {f"title: cut to {LONGEST_TITLE} characters", f"text: cut to {LONGEST_FACT} characters"} <= set(notes)
+
+
+def test_what_no_text_may_hold_is_taken_out() -> None:
+    assert answer(title="a\x00b\ud800c").summary.title == "abc"
+    assert read(json.dumps(WHOLE)[:-1] + "\ud800\x00}").summary.title == "Reading dates"
+
+
+def test_names_of_fields_may_be_written_otherwise_and_others_are_ignored() -> None:
+    changed = {"keyPoints" if name == "key_points" else name.upper(): value for name, value in WHOLE.items()}
+
+    assert read(json.dumps({**changed, "mood": "fine"})) == answer()
+
+
+def test_an_answer_in_tags_is_read_and_tags_in_its_texts_are_texts() -> None:
+    text = json.dumps({**WHOLE, "title": "The tag <summary>"})
+
+    for each in (text, f"<analysis>{{}}</analysis><summary>```json\n{text}\n```"):
+        assert read(each).summary.title.startswith("The tag <summary>")
+
+
+def test_an_answer_that_was_cut_off_is_told_so() -> None:
+    text = json.dumps(WHOLE)
+
+    with pytest.raises(BadInput, match="cut off at its limit"):
+        read(text[:-20], is_whole=False)
+    with pytest.raises(BadInput, match="never closes"):
+        read(text[:-20])
+    assert read(f"{text} I hope", is_whole=False) == answer()

@@ -1,0 +1,91 @@
+"""The JSON object in what a model wrote."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from nous.errors import BadInput
+from nous.summary.json_text import DEEPEST, object_in
+
+FENCE = "```"
+LONG = 4 << 20
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param('{"a": 1}', {"a": 1}, id="bare"),
+        pytest.param("{}", {}, id="empty"),
+        pytest.param(f'{FENCE}json\n{{"a": 1}}\n{FENCE}', {"a": 1}, id="fenced"),
+        pytest.param(f'{FENCE}\n{{"a": 1}}', {"a": 1}, id="unclosed fence"),
+        pytest.param('Sure, "here {it} is: {"a": 1} - anything else?', {"a": 1}, id="prose around"),
+        pytest.param('Use {" to open. {"a": 1}', {"a": 1}, id="a brace and a quote before"),
+        pytest.param('As [1] says: {"a": 1}{"', {"a": 1}, id="brackets around"),
+        pytest.param('{"a": [1, 2,], "b": {"c": 3,},}', {"a": [1, 2], "b": {"c": 3}}, id="trailing commas"),
+        pytest.param(r'{"a": "}{\" ```", "b": "]"}', {"a": '}{" ```', "b": "]"}, id="braces in strings"),
+        pytest.param('{"a": 1}\nor rather\n{"a": 2, "b": 3}\n{"c": 4}', {"a": 2, "b": 3}, id="several"),
+        pytest.param('{"a": 1, "b": } I mean {"a": 1}', {"a": 1}, id="a broken one first"),
+        pytest.param('\ufeff{"a": 1}', {"a": 1}, id="byte order mark"),
+        pytest.param('{\u00a0"a"\u2003:\u200b1\u2028}', {"a": 1}, id="smart spaces"),
+        pytest.param('{"a": "two\nlines"}', {"a": "two\nlines"}, id="a line break in a string"),
+    ],
+)
+def test_an_object_is_found_whatever_stands_around_it(text: str, value: dict[str, Any]) -> None:
+    assert object_in(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('[{"a": 1}]', "The answer is a JSON array; write one JSON object."),
+        (f"{FENCE}json\n[1, 2]\n{FENCE}", "The answer is a JSON array; write one JSON object."),
+        ('"a"', "The answer is a single JSON value; write one JSON object."),
+        (" 3 ", "The answer is a single JSON value; write one JSON object."),
+        (f"{FENCE}\nnull\n{FENCE}", "The answer is a single JSON value; write one JSON object."),
+        ("", "The answer is empty; write one JSON object."),
+        ("I can't do that.", "The answer holds no JSON object; write one."),
+        ('{"a": {"b": 1}, "c": "d', "The JSON object never closes; write the whole object, more briefly."),
+        ('{"a": 1} {"b": {"c": 1}, "d": [', "The JSON object never closes; write the whole object, more briefly."),
+    ],
+)
+def test_what_is_no_object_is_said_in_one_sentence(text: str, complaint: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        object_in(text)
+
+    assert str(raised.value) == complaint
+
+
+@pytest.mark.parametrize("text", ['{"a": 1 "secret": {"b": 2}}', '{"secret": 1.2.3}', r'{"secret": "\d"}', '{"a": s}'])
+def test_a_complaint_says_where_it_is_wrong_and_quotes_nothing(text: str) -> None:
+    with pytest.raises(BadInput, match="not valid at character") as raised:
+        object_in(text)
+
+    assert "secret" not in str(raised.value)
+
+
+def test_no_part_of_a_broken_object_is_taken_for_the_answer() -> None:
+    with pytest.raises(BadInput, match="not valid"):
+        object_in('{"title": "a" "facts": [{"text": "b"}]}')
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    deep = '{"a":' * (DEEPEST + 1) + "1" + "}" * (DEEPEST + 1)
+
+    with pytest.raises(BadInput, match="nested"):
+        object_in(deep)
+    assert object_in('{"a":' * DEEPEST + "1" + "}" * DEEPEST)
+
+
+def test_any_object_that_json_writes_is_read_again() -> None:
+    value = {"a": [None, True, -1.5e-7, {"b": "\u00e9\U0001f600\\"}], "c": {}, "d": []}
+
+    assert object_in(f"Here:\n{json.dumps(value, indent=2)}\nDone.") == value
+
+
+@pytest.mark.parametrize("piece", ["{", "}", "{}", '{"', "[{", '[{"', "{ ", '{"":', '{"":0}', '{"a":"\\', "[ ", " "])
+def test_four_mebibytes_of_braces_are_read_to_the_end(piece: str) -> None:
+    """In steps that grow with the square of its length this would take hours."""
+    with suppress(BadInput):
+        object_in(piece * (LONG // len(piece)))

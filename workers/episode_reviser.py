@@ -1,0 +1,90 @@
+"""episode_outdated → episode_summarized, of an edition that a model has made."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Self
+
+from nous.author import Author, Understood
+from nous.brief import Brief
+from nous.effects import Compromise, Effects, NoteTried, SaveEpisode
+from nous.episode import Episode, Tier
+from nous.errors import Deferred
+from nous.events import EpisodeOutdated, EpisodeSummarized, Event
+from nous.kit import Kit, Worker
+from nous.llm.base import AnswerUnusable, ModelRefused, ModelTimeout, ModelUnreachable
+from nous.summary.decisions import decided_facts
+
+NAME = "episode-reviser"
+
+NO_MODEL = "no background_model is set here"
+NO_EPISODE = "there is no such episode"
+NO_BRIEF = "nothing was kept that it could be made from"
+UP_TO_DATE = "up to date"
+
+_LOOK_AGAIN = timedelta(minutes=5)
+
+
+class EpisodeReviser:
+    """Makes an episode anew from the brief that was kept of its session, and takes the place of what was there.
+
+    It waits for the model as long as it takes: the session has an episode meanwhile.
+    """
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+
+    @classmethod
+    def from_kit(cls, kit: Kit) -> Self:
+        return cls(kit)
+
+    def __call__(self, event: Event, /) -> Effects:
+        if not isinstance(event, EpisodeOutdated):
+            raise TypeError(f"{NAME} consumes {EpisodeOutdated.type}, not {event.type}")
+        author = self._kit.author
+        if author is None:
+            raise Deferred(NO_MODEL, until=self._kit.clock() + _LOOK_AGAIN)
+        stored = self._kit.episodes.get(event.scope, event.episode_id)
+        if stored is None:
+            return Effects(skipped=NO_EPISODE)
+        if stored.by == author.by:
+            return Effects(skipped=UP_TO_DATE)
+        brief = self._kit.briefs.brief(event.scope, event.episode_id)
+        if brief is None:
+            return Effects(skipped=NO_BRIEF)
+        return self._revised(event, stored, brief, author)
+
+    def _revised(self, event: EpisodeOutdated, stored: Episode, brief: Brief, author: Author) -> Effects:
+        tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=author.by)
+        try:
+            understood = author.understand(brief, scope=event.scope, subject=event.episode_id)
+        except (ModelTimeout, ModelUnreachable) as error:
+            raise Compromise(error, Effects(writes=(tried,), skipped=str(error.failure))) from error
+        except (AnswerUnusable, ModelRefused) as error:
+            return Effects(writes=(tried,), skipped=str(error.failure))
+        return self._effects(event, revised(stored, understood, brief, author, event), stored)
+
+    def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode) -> Effects:
+        said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())
+        return Effects(writes=(SaveEpisode(episode=episode, replaces=stored),), events=(said,))
+
+
+def revised(stored: Episode, understood: Understood, brief: Brief, author: Author, event: EpisodeOutdated) -> Episode:
+    """The next edition of *stored*."""
+    return replace(
+        stored,
+        edition=stored.edition + 1,
+        summary=understood.summary,
+        candidate_facts=(*decided_facts(brief.decisions), *understood.candidate_facts),
+        tier=Tier.LLM,
+        model=author.model.id,
+        prompt_version=author.prompt.version,
+        tokens=understood.tokens,
+        dropped_facts=understood.dropped,
+        made_do=None,
+        is_sure=True,
+        outcome_turns=(),
+        event_id=event.id,
+    )
+
+
+WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser.from_kit, emits=(EpisodeSummarized,))

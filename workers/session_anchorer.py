@@ -1,0 +1,41 @@
+"""session_compacting → the session's anchored summary."""
+
+from typing import Self
+
+from nous.effects import Effects, ReleaseTranscript, SaveAnchor, Write
+from nous.events import Event, SessionCompacting
+from nous.kit import Kit, Worker
+
+NAME = "session-anchorer"
+
+NOTHING_NEW = "nothing new"
+
+
+class SessionAnchorer:
+    """Makes a session's anchored summary anew when its agent is about to forget the beginning."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+
+    @classmethod
+    def from_kit(cls, kit: Kit) -> Self:
+        return cls(kit)
+
+    def __call__(self, event: Event, /) -> Effects:
+        if not isinstance(event, SessionCompacting):
+            raise TypeError(f"{NAME} consumes {SessionCompacting.type}, not {event.type}")
+        previous = self._kit.anchors.anchor(event.scope, agent_id=event.agent_id, session_id=event.session_id)
+        transcript = self._kit.transcripts.read(event)
+        anchor = self._kit.anchorer.next(transcript, previous, event=event)
+        if anchor is None:
+            return Effects(writes=_releases(event), skipped=NOTHING_NEW)
+        saved = SaveAnchor(anchor=anchor, replaces=previous.event_id if previous else None)
+        return Effects(writes=(saved, *_releases(event)))
+
+
+def _releases(event: SessionCompacting) -> tuple[Write, ...]:
+    is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
+    return (ReleaseTranscript(dataref=event.dataref),) if is_uploaded and event.dataref else ()
+
+
+WORKER = Worker(NAME, SessionCompacting, SessionAnchorer.from_kit)
