@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import Annotated
 from uuid import UUID
 
 from annotated_types import Interval
@@ -30,15 +30,12 @@ class Decision:
     at: datetime | None = None
 
     @classmethod
-    def read(cls, said: object) -> "Decision | None":
-        """What a foreign program calls a decision: a text, or an object with a description; None for anything else."""
-        if not isinstance(said, Mapping):
-            return cls(description=said) if isinstance(said, str) and said.strip() else None
-        told = cast("Mapping[str, object]", said)
-        text = told.get("description")
+    def read(cls, said: Mapping[str, object]) -> "Decision | None":
+        """What a foreign program calls a decision: an object with a description; None if it has none."""
+        text = said.get("description")
         if not isinstance(text, str) or not text.strip():
             return None
-        category, stakes, sure = told.get("category"), told.get("stakes"), told.get("confidence")
+        category, stakes, sure = said.get("category"), said.get("stakes"), said.get("confidence")
         return cls(
             description=text,
             category=category if isinstance(category, str) and category else "decision",

@@ -98,17 +98,23 @@ class SessionEnded(SessionEvent):
     cwd: str | None = None
     git: JsonObject | None = None
     model: str | None = None
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[JsonObject, ...] = ()
     parent_session_id: str | None = None
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """A decision may be a mere text. One that cannot be read costs itself, and not the session."""
+        """A decision may be a mere text. One that is neither that nor an object costs itself, and not the session."""
         said = data.get("decisions")
         if said is None:
             return data
-        read = (Decision.read(each) for each in cast("list[Any]", said if isinstance(said, list) else [said]))
-        return {**data, "decisions": [decision for decision in read if decision]}
+        each = cast("list[Any]", said if isinstance(said, list) else [said])
+        told = ({"description": one} if isinstance(one, str) else one for one in each)
+        return {**data, "decisions": [one for one in told if isinstance(one, dict)]}
+
+    @property
+    def decided(self) -> tuple[Decision, ...]:
+        """Its decisions, as far as they can be read."""
+        return tuple(decision for said in self.decisions if (decision := Decision.read(said)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,7 +83,7 @@ class EpisodeSummarizer:
         except NousError as error:
             _log.warning("recorded decisions could not be read", reason=str(error))
             recorded = ()
-        return tuple(dict.fromkeys((*recorded, *event.decisions, *shown_decisions(transcript))))
+        return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
 
     def _effects(self, session: "_Session") -> Effects:
         author = self._kit.author

@@ -15,6 +15,7 @@ COMMANDS = (
     Command("decide", "nous.cli.decide:decide", "Keep what was decided in a session that still runs."),
     Command("status", "nous.cli.status:status", "Show streams, queues, workers and the accounts, or one session."),
     Command("episodes", "nous.cli.memory:episodes", "List what sessions have left behind."),
+    Command("anchored", "nous.cli.anchored:anchored", "Print what carries a session across compactions and resumes."),
     Command("facts", "nous.cli.memory:facts", "List what is known and from where; `facts learn` adds to it."),
     Command("reprocess", "nous.cli.reprocess:reprocess", "Have episodes made anew by the model that is set now."),
     Command("search", "nous.cli.memory:search", "Search episodes and facts."),

@@ -26,6 +26,9 @@ _PREFIX = "NOUS_"
 _NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG"})
 # Kubernetes gives every container such variables for a service that is called nous or nous-something.
 _SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
+_USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+"""Where people keep the key of a provider; it is told to nobody but that provider itself."""
+
 _SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key"})
 
 Values = dict[str, Any]
@@ -59,6 +62,7 @@ def load(config: Path | None = None) -> Loaded:
     path = _find(config)
     file = _read(path) if path else {}
     env = _environment()
+    env = _with_usual_key(file, env)
     origins = {key: str(path) for key, _ in _leaves(file)} | {key: ENVIRONMENT for key, _ in _leaves(env)}
     try:
         settings = Settings(**_over(file, env))
@@ -97,6 +101,17 @@ def _environment() -> Values:
         return EnvSettingsSource(Settings)()
     except SettingsError as error:
         raise Misconfigured(f"a {_PREFIX}* variable for a whole table has to hold a JSON object: {error}") from error
+
+
+def _with_usual_key(file: Values, env: Values) -> Values:
+    """*env* with the key that the chosen provider's own programs use, unless one was set, or another address."""
+    values = _over(file, env)
+    provider = str(values.get("background_model") or "").partition(":")[0]
+    llm = values.get("llm") or {}
+    key = os.environ.get(_USUAL_KEYS.get(provider, ""))
+    if not key or not isinstance(llm, dict) or llm.get("api_key") or llm.get("base_url"):
+        return env
+    return _over(env, {"llm": {"api_key": key}})
 
 
 def _over(below: Values, above: Values) -> Values:

@@ -14,7 +14,7 @@ from nous.bus.ledger import Account
 from nous.bus.memory import MemoryBus
 from nous.bus.progress import Patience
 from nous.episode import Episode
-from nous.events import NAMESPACE, SessionEnded
+from nous.events import NAMESPACE, SessionCompacting, SessionEnded
 from nous.jobs.base import Line
 from nous.jobs.memory import MemoryJobs
 from nous.kit import Worker
@@ -31,11 +31,14 @@ from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.transcripts import StoredTranscripts
+from nous.summary.anchored.anchor import Anchor
 from nous.summary.prompting import built_in
 from nous.wiring.model import ModelBooks, in_order
+from workers.decision_keeper import WORKER as KEEPER
 from workers.episode_reviser import WORKER as REVISER
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.fact_extractor import WORKER as EXTRACTOR
+from workers.session_anchorer import WORKER as ANCHORER
 
 LEASE = 60.0
 START = 1_800_000_000.0
@@ -83,7 +86,7 @@ class ModelWorld:
 
     def use(self, author: Author | None, *workers: Worker) -> None:
         """Start the process anew, with *author* and, instead of all, with *workers*."""
-        self.workers = {worker.name: worker for worker in workers or (SUMMARIZER, REVISER, EXTRACTOR)}
+        self.workers = {worker.name: worker for worker in workers or (SUMMARIZER, REVISER, EXTRACTOR, ANCHORER, KEEPER)}
         self.kit = kit_of(
             self.store,
             transcripts=StoredTranscripts(self.store, StoreKeys()),
@@ -109,6 +112,28 @@ class ModelWorld:
         )
         self.bus.publish(event)
         return event
+
+    def compact(self, text: str, session: str = "s1") -> SessionCompacting:
+        """Publish that the session is about to lose its beginning; *text* is its transcript so far."""
+        event_id = uuid5(NAMESPACE, f"compacting\n{session}\n{text}")
+        event = SessionCompacting(
+            id=event_id,
+            time=self.date(),
+            source="tests",
+            scope=Scope(),
+            agent_id="tester",
+            session_id=session,
+            trace_id=event_id,
+            transcript=text,
+        )
+        self.bus.publish(event)
+        return event
+
+    def anchor(self, session: str = "s1") -> Anchor:
+        """The session's anchored summary, which has to be there."""
+        found = self.store.anchor(Scope(), agent_id="tester", session_id=session)
+        assert found is not None
+        return found
 
     def work(self, seconds: float = 0.0, *, step: float = 1.0) -> None:
         """Do all that can be done now, and then each *step* until *seconds* have passed."""

@@ -144,12 +144,18 @@ def test_a_server_that_does_not_answer_may_answer_later(tmp_path: Path) -> None:
 
 
 def test_every_key_is_in_the_glossary() -> None:
-    named = re.findall(r"^\| (<p>\S+)", keys_module.__doc__ or "", re.MULTILINE)
-    patterns = [re.sub("<[a-z]+>", "[^:]+", name) for name in named]
+    named = re.findall(r"^\| (<p>.*?) +\|", keys_module.__doc__ or "", re.MULTILINE)
+    patterns = [re.sub("<[a-z ]+>", "[^:]+", name) for name in named]
     keys = [
         KEYS.scopes,
         KEYS.episodes(HERE),
         KEYS.episode_versions(HERE),
+        KEYS.episode_editions(HERE),
+        KEYS.briefs(HERE),
+        KEYS.decisions(HERE, ID),
+        KEYS.unrefined,
+        KEYS.anchors(HERE),
+        KEYS.anchor_states(HERE),
         KEYS.episodes_by_end(HERE),
         KEYS.fact_head(HERE),
         KEYS.fact_rows(HERE),

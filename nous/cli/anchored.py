@@ -1,0 +1,39 @@
+"""`nous anchored`: what carries a session across compactions and resumes."""
+
+from dataclasses import asdict
+
+import click
+
+from nous.cli.frame import App
+from nous.cli.show import print_json, shortened
+from nous.errors import NotFound
+from nous.scope import Scope
+from nous.summary.anchored.anchor import Anchor
+from nous.wiring import build
+
+
+@click.command()
+@click.argument("session")
+@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--agent", default="default", help="The id of the agent whose session it is.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with what it was made from.")
+@click.pass_obj
+def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -> None:
+    """Print the anchored summary of SESSION, as a model would read it.
+
+    There is one once the session has been published as compacting: nous publish PATH --compacting.
+    """
+    found = build(app.settings).kit.anchors.anchor(Scope.parse(scope), agent_id=agent, session_id=session)
+    if found is None:
+        raise NotFound(f"session {session!r} of agent {agent!r} in {scope} has no anchored summary")
+    if as_json:
+        print_json(asdict(found))
+        return
+    click.echo(found.summary.to_prompt_text())
+    click.echo(f"\n{_made(found)}", err=True)
+
+
+def _made(anchor: Anchor) -> str:
+    by = anchor.model or "the session's own words"
+    why = f" ({shortened(anchor.made_do, 120)})" if anchor.made_do else ""
+    return f"nous: iteration {anchor.summary.iteration}, of {anchor.entries} entries, by {by}{why}"
