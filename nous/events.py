@@ -104,9 +104,9 @@ class SessionEnded(SessionEvent):
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
         """A decision may be a mere text. One that is neither that nor an object costs itself, and not the session."""
-        said = data.get("decisions")
-        if said is None:
+        if "decisions" not in data:
             return data
+        said = data["decisions"] or []
         each = cast("list[Any]", said if isinstance(said, list) else [said])
         told = ({"description": one} if isinstance(one, str) else one for one in each)
         return {**data, "decisions": [one for one in told if isinstance(one, dict)]}

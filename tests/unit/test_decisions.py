@@ -1,0 +1,151 @@
+"""What was decided in a session is kept with its episode, told to the model, and never in the way."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid5
+
+import pytest
+from builders.answers import SESSION
+from builders.kits import kit_of
+from builders.model_world import ModelWorld
+
+from nous.codec import decode
+from nous.episode import Category, Decision
+from nous.errors import Unavailable
+from nous.events import NAMESPACE, DecisionRecorded, SessionEnded
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.transcripts import StoredTranscripts
+from workers.decision_keeper import SAYS_NOTHING
+from workers.episode_summarizer import WORKER
+
+LINE = "- [tool/high] Billing keeps Postgres, since MySQL lost rows (confidence: 0.8)"
+
+
+def record(world: ModelWorld, description: str, **fields: Any) -> None:
+    event_id = uuid5(NAMESPACE, description)
+    world.bus.publish(
+        DecisionRecorded(
+            id=event_id,
+            time=world.date(),
+            source="tests",
+            scope=Scope(),
+            agent_id="tester",
+            session_id="s1",
+            trace_id=event_id,
+            description=description,
+            **fields,
+        )
+    )
+
+
+def test_recorded_decisions_are_told_to_the_model_and_stay_with_the_episode() -> None:
+    world = ModelWorld()
+    record(world, "Billing keeps Postgres, since MySQL lost rows", category="tool", stakes="high", confidence=0.8)
+    world.work()
+
+    world.publish()
+    world.work()
+
+    assert f"Decisions made during this episode:\n{LINE}\n" in world.model.questions[0].user
+    (episode,) = world.episodes
+    assert [decision.line for decision in episode.decisions] == [LINE]
+    fact = episode.candidate_facts[0]
+    assert (fact.text, fact.category) == ("Billing keeps Postgres, since MySQL lost rows", Category.DECISION)
+
+
+def test_without_decisions_nothing_is_said_of_them() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+
+    assert "Decisions made" not in world.model.questions[0].user
+
+
+def test_decisions_may_travel_with_the_session_s_end() -> None:
+    world = ModelWorld()
+    world.publish(
+        decisions=({"category": "tool", "stakes": "low", "description": "Use uv", "confidence": 0.9}, {"oops": 1})
+    )
+    world.work()
+
+    assert "- [tool/low] Use uv (confidence: 0.9)" in world.model.questions[0].user
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (
+            '["Use uv", {"description": "Use make", "confidence": 7}, 3, null, {"description": " "}]',
+            ["Use uv", "Use make"],
+        ),
+        ('"Use uv"', ["Use uv"]),
+        ("{}", []),
+        ("null", []),
+    ],
+)
+def test_a_decision_that_cannot_be_read_costs_itself_and_not_the_session(said: str, read: Sequence[str]) -> None:
+    raw = f'{{"data": {{"session_id": "s1", "transcript": "User: hi", "decisions": {said}}}}}'
+
+    event = decode(raw, type_hint="session_ended")
+
+    assert isinstance(event, SessionEnded)
+    assert [decision.description for decision in event.decided] == read
+
+
+def test_what_the_transcript_shows_the_user_deciding_counts_as_well(told: Any) -> None:
+    world = ModelWorld()
+    transcript = told(
+        ("user", "Please write the licence file for this project, would you?"),
+        ("decision", "Rejected Write(LICENSE): use Entire Inc. as the holder"),
+        ("assistant", "I use Entire Inc. as the holder then, and write it anew."),
+    )
+    kit = kit_of(world.store, transcripts=_Shelf(transcript), clock=world.date, author=world.author())
+
+    WORKER.build(kit)(world.publish())
+
+    assert "- [rejection/unstated] The user rejected Write(LICENSE)" in world.model.questions[0].user
+
+
+class _Shelf:
+    def __init__(self, transcript: Any) -> None:
+        self._transcript = transcript
+
+    def read(self, _: Any) -> Any:
+        return self._transcript
+
+
+class _Broken:
+    def get_episode_decisions(self, _: UUID, *, scope: Scope) -> Sequence[Decision]:
+        raise Unavailable(f"nobody answers for {scope}")
+
+
+def test_failing_to_learn_of_decisions_holds_nothing_up() -> None:
+    world = ModelWorld()
+    transcripts = StoredTranscripts(world.store, StoreKeys())
+    kit = kit_of(world.store, transcripts=transcripts, clock=world.date, author=world.author(), decisions=_Broken())
+
+    effects = WORKER.build(kit)(world.publish(text=SESSION))
+
+    assert len(effects.events) == 1
+    assert len(world.model.questions) == 1
+
+
+def test_the_same_decision_twice_is_one() -> None:
+    world = ModelWorld()
+    for _ in range(2):
+        record(world, "Use uv")
+        world.work()
+    world.publish()
+    world.work()
+
+    (episode,) = world.episodes
+    assert [decision.description for decision in episode.decisions] == ["Use uv"]
+
+
+def test_a_decision_without_words_is_skipped() -> None:
+    world = ModelWorld()
+    record(world, "   ")
+    world.work()
+
+    assert world.account("decision-keeper").skipped == {SAYS_NOTHING: 1}
