@@ -22,6 +22,7 @@ COMMANDS = (
     Command("transcript", "nous.cli.transcript:transcript", "Show a session file as nous reads it."),
     Command("formats", "nous.cli.formats:formats", "List the formats that are read, or survey a folder of sessions."),
     Command("excerpt", "nous.cli.excerpt:excerpt", "Show what survives of a session under a budget."),
+    Command("metrics", "nous.cli.metrics:metrics", "Print the counters as Prometheus reads them from a file."),
     Command("dead", "nous.cli.dead:dead", "List, show, redrive or drop events that could not be handled."),
     Command("config", "nous.cli.server:config", "Show the effective settings and where each comes from."),
     Command("rq-dashboard", "nous.cli.dashboard:rq_dashboard", "Serve rq-dashboard for the configured server."),

@@ -12,7 +12,7 @@ from types import FrameType
 import click
 
 from nous.cli.frame import INTERRUPTED, App
-from nous.errors import Misconfigured, Unavailable
+from nous.errors import BadInput, Misconfigured, Unavailable
 from nous.jobs.rq.quarantine import run_quarantine
 from nous.runtime.fleet import Fleet
 from nous.runtime.quarantine import Quarantines
@@ -22,16 +22,20 @@ from nous.wiring import World, build, fleet
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--all", "everything", is_flag=True, help="Every worker there is.")
 @click.option("--quarantine", is_flag=True, help="Run the quarantine queue instead, one job a process, and end.")
 @click.pass_obj
-def worker(app: App, names: Sequence[str], *, quarantine: bool) -> None:
+def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool) -> None:
     """Run workers in this process: dispatch their events, execute them, and sweep after the dead.
 
     Start as many processes as you like, on as many hosts. The first Ctrl-C or SIGTERM lets what is in flight finish,
     the second one ends at once; nothing is lost either way.
     """
     world = build(app.settings)
+    if everything == bool(names):
+        raise BadInput(f"name the workers, or say --all: there are {', '.join(sorted(world.workers))}")
+    names = names or sorted(world.workers)
     for name in names:
         world.subscription(name)
     if quarantine:

@@ -13,8 +13,6 @@ Structured = Literal["auto", "schema", "text"]
 Clock = Callable[[], datetime]
 """The time now, in UTC."""
 
-KEY_SETTING = "NOUS_LLM__API_KEY"
-URL_SETTING = "NOUS_LLM__BASE_URL"
 NO_KEY = "none"
 """Sent to servers that ask for no key: the SDKs insist on one."""
 
@@ -25,7 +23,7 @@ class Endpoint:
 
     `deadline` is in seconds, for a whole call; `concurrency` is how many calls this process has in flight at most.
     `structured` says how an answer is held to its schema: by the provider's own means ("schema"), by words ("text"), or
-    by words once the provider has turned its own means down ("auto").
+    by words once the provider has turned its own means down ("auto"). `table` is where in the settings it stands.
     """
 
     provider: str
@@ -35,6 +33,7 @@ class Endpoint:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     structured: Structured = "auto"
+    table: str = "llm"
 
     @property
     def id(self) -> str:
@@ -45,6 +44,17 @@ class Endpoint:
         """The host and port it is at, without whatever else its address may hold."""
         address = urlsplit(self.base_url or "")
         return f"{address.hostname or ''}{f':{address.port}' if address.port else ''}"
+
+    @property
+    def key_setting(self) -> str:
+        return self._variable("api_key")
+
+    @property
+    def url_setting(self) -> str:
+        return self._variable("base_url")
+
+    def _variable(self, name: str) -> str:
+        return f"NOUS_{self.table}__{name}".upper()
 
     def __str__(self) -> str:
         return f"{self.id} at {self.host}"
@@ -104,7 +114,7 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
     if not _is_address(address):
         raise Misconfigured(
             f"the address of {endpoint.id} is not one of HTTP, or holds more than one; "
-            f"set {URL_SETTING} to http(s)://HOST[:PORT]/PATH, and whatever is secret as {KEY_SETTING}"
+            f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, and whatever is secret as {endpoint.key_setting}"
         )
     return replace(endpoint, base_url=address)
 
@@ -117,9 +127,11 @@ def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
     """
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:
-        raise Misconfigured(f"{endpoint.id} needs a key; set {KEY_SETTING}")
+        raise Misconfigured(f"{endpoint.id} needs a key; set {endpoint.key_setting}")
     if not (key.isascii() and key.isprintable()):
-        raise Misconfigured(f"the key of {endpoint.id} holds characters that no key has; set {KEY_SETTING} again")
+        raise Misconfigured(
+            f"the key of {endpoint.id} holds characters that no key has; set {endpoint.key_setting} again"
+        )
     return replace(endpoint, api_key=key or NO_KEY)
 
 

@@ -1,7 +1,7 @@
 """What a provider's way of saying no means for the caller. Nothing of the question or the key gets into a message."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from math import isfinite
@@ -19,7 +19,10 @@ from nous.llm.base import (
     ModelUnreachable,
     Question,
 )
-from nous.llm.endpoint import KEY_SETTING, URL_SETTING, Endpoint, StructureRefused
+from nous.llm.endpoint import Endpoint, StructureRefused
+
+Asked = Question | Sequence[str]
+"""What a provider was told: a question, or texts to make vectors of."""
 
 LONGEST_SAID = 300
 """Characters of a provider's own message that are passed on."""
@@ -41,10 +44,10 @@ _UNSTRUCTURED = frozenset({400, 404, 422, 501})
 """What servers answer that do not know the means to hold an answer to a schema."""
 
 _ADVICE: Mapping[int, str] = {
-    401: f"set {KEY_SETTING} to a key that it knows",
+    401: "set {key} to a key that it knows",
     402: "its account has no credit left",
-    403: f"set {KEY_SETTING} to a key that may use this model",
-    404: f"check the model's name and {URL_SETTING}",
+    403: "set {key} to a key that may use this model",
+    404: "check the model's name and {url}",
     413: "the question is too long for it",
     429: "it has had enough for now, or the account's quota is used up",
 }
@@ -60,10 +63,10 @@ class Refusal(NamedTuple):
     body: bytes
 
 
-def refused(refusal: Refusal, endpoint: Endpoint, question: Question, *, structured: bool, now: datetime) -> NousError:
-    """The error that *refusal* comes to, where the question was asked with a schema or without (*structured*)."""
+def refused(refusal: Refusal, endpoint: Endpoint, asked: Asked, *, structured: bool, now: datetime) -> NousError:
+    """The error that *refusal* comes to, where the answer was to have a schema or another form (*structured*)."""
     status = refusal.status
-    message = _message(refusal, endpoint, question)
+    message = _message(refusal, endpoint, asked)
     if structured and status in _UNSTRUCTURED:
         return StructureRefused(message)
     is_asking_for_time = status in (429, 503) and not _is_spent(refusal.body)
@@ -81,10 +84,10 @@ def timed_out(endpoint: Endpoint) -> ModelTimeout:
     return ModelTimeout(f"{endpoint} did not answer within {endpoint.deadline:g} s")
 
 
-def unreachable(endpoint: Endpoint, question: Question, why: BaseException | str | None) -> ModelUnreachable:
+def unreachable(endpoint: Endpoint, asked: Asked, why: BaseException | str | None) -> ModelUnreachable:
     """The connection was not made, or broke, or what came through it was no answer: *why*."""
-    said = passed_on(str(why) or type(why).__name__, endpoint, question)
-    return ModelUnreachable(f"{endpoint} gave no answer: {said}; is it running, and is {URL_SETTING} right?")
+    said = passed_on(str(why) or type(why).__name__, endpoint, asked)
+    return ModelUnreachable(f"{endpoint} gave no answer: {said}; is it running, and is {endpoint.url_setting} right?")
 
 
 def resumption(headers: Mapping[str, str], now: datetime) -> datetime | None:
@@ -98,18 +101,18 @@ def resumption(headers: Mapping[str, str], now: datetime) -> datetime | None:
     return next((now + wait for wait in ways if wait is not None), None)
 
 
-def passed_on(said: str, endpoint: Endpoint, question: Question) -> str:
+def passed_on(said: str, endpoint: Endpoint, asked: Asked) -> str:
     """A provider's message on one line, not too long, without the key, and without anything that it was asked."""
     keyless = said.replace(endpoint.api_key, "[key]") if endpoint.api_key else said
     line = " ".join("".join(c if c.isprintable() else " " for c in keyless[: 4 * LONGEST_SAID]).split())
-    if _repeats(line, question):
+    if _repeats(line, asked):
         return "(its message repeats the question)"
     return line if len(line) <= LONGEST_SAID else f"{line[: LONGEST_SAID - 1]}…"
 
 
-def _message(refusal: Refusal, endpoint: Endpoint, question: Question) -> str:
-    said = passed_on(_said(refusal.body), endpoint, question)
-    advice = _ADVICE.get(refusal.status)
+def _message(refusal: Refusal, endpoint: Endpoint, asked: Asked) -> str:
+    said = passed_on(_said(refusal.body), endpoint, asked)
+    advice = _ADVICE.get(refusal.status, "").format(key=endpoint.key_setting, url=endpoint.url_setting)
     return f"{endpoint} answered {refusal.status}{f': {said}' if said else ''}{f'; {advice}' if advice else ''}"
 
 
@@ -130,13 +133,19 @@ def _said(body: bytes) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _repeats(line: str, question: Question) -> bool:
-    asked = [question.system, question.user, *(each.answer for each in question.earlier)]
-    told = " ".join(" ".join(asked).split())
+def _repeats(line: str, asked: Asked) -> bool:
+    whole, told = _told(asked) if isinstance(asked, Question) else (asked, asked)
+    words = " ".join(" ".join(told).split())
     starts = range(len(line) - _SHORTEST_ECHO + 1)
-    return " ".join(question.user.split()) in line or any(
-        line[start : start + _SHORTEST_ECHO] in told for start in starts
+    return any(" ".join(text.split()) in line for text in whole) or any(
+        line[start : start + _SHORTEST_ECHO] in words for start in starts
     )
+
+
+def _told(question: Question) -> tuple[Sequence[str], Sequence[str]]:
+    """What must not be repeated however short it is, and all that was told."""
+    earlier = (each.answer for each in question.earlier)
+    return (question.user,), (question.system, question.user, *earlier)
 
 
 def _number(text: str | None, unit: float = 1) -> timedelta | None:

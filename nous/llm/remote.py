@@ -30,7 +30,7 @@ class Remote:
         Raises:
             Misconfigured: there is no such provider, or the endpoint lacks what it needs.
         """
-        self._provider = _provider(endpoint.provider)
+        self._provider = provider_of(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
         self._is_structured = endpoint.structured != "text"
         self._loop = loop
@@ -136,7 +136,12 @@ def split(name: str) -> tuple[str, str]:
     return provider, model
 
 
-def _provider(name: str) -> Provider:
+def provider_of(name: str) -> Provider:
+    """The provider called *name*.
+
+    Raises:
+        Misconfigured: there is none.
+    """
     if name not in known_providers():
         raise Misconfigured(f"no provider is called {name!r}; there are {', '.join(known_providers())}")
     return import_module(f"{providers.__name__}.{name}").PROVIDER

@@ -1,6 +1,7 @@
 """The HTTP client beneath the providers' SDKs. It loads httpx2, so providers import it when they open a client."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import cast
 
 import httpx2
@@ -15,8 +16,8 @@ class TooLarge(httpx2.RequestError):
     """An answer went beyond what is read. A request's error, since the SDKs pass these on as the cause of theirs."""
 
 
-def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
-    """A client for *endpoint* that bounds what it reads, and never sends a question on to where an answer points."""
+def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.AsyncClient:
+    """A client for *endpoint* that reads *largest* bytes, and never sends a question on to where an answer points."""
     return httpx2.AsyncClient(
         timeout=endpoint.deadline,
         limits=httpx2.Limits(
@@ -24,34 +25,35 @@ def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
             max_keepalive_connections=endpoint.concurrency,
         ),
         headers={"Accept-Encoding": "identity"},  # a few packed bytes may unpack to more than there is memory for
-        event_hooks={"response": [_bounded]},
+        event_hooks={"response": [partial(_bounded, largest=largest)]},
         follow_redirects=False,
     )
 
 
-async def _bounded(response: httpx2.Response) -> None:
+async def _bounded(response: httpx2.Response, *, largest: int) -> None:
     packing = response.headers.get("content-encoding", "identity")
     if packing != "identity":
         raise httpx2.DecodingError(f"it sent {packing}, which was not asked for", request=response.request)
-    response.stream = _Bounded(response)
+    response.stream = _Bounded(response, largest)
 
 
 class _Bounded(httpx2.AsyncByteStream):
     """The body of an answer. One that is too large is an error, but that of a refusal is only cut off."""
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: httpx2.Response, largest: int) -> None:
         self._stream = cast("httpx2.AsyncByteStream", response.stream)
         self._request = response.request
         self._is_refusal = not response.is_success
+        self._largest = largest
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > LARGEST_BODY and self._is_refusal:
+            if size > self._largest and self._is_refusal:
                 return
-            if size > LARGEST_BODY:
-                raise TooLarge(f"more than {LARGEST_BODY} bytes", request=self._request)
+            if size > self._largest:
+                raise TooLarge(f"more than {self._largest} bytes", request=self._request)
             yield chunk
 
     async def aclose(self) -> None:

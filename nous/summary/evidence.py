@@ -79,9 +79,12 @@ class Evidence:
 
     @cached_property
     def requests(self) -> Sequence[Statement]:
-        """Where the user asks for something: not greetings, thanks and bare agreement, and not the farewell."""
+        """Where the user asks for something: not greetings, thanks and bare agreement, and not the farewell.
+
+        What a program reports in a user's place, such as an interruption, asks for nothing either.
+        """
         asked = [one for one in self.said if one.speaker is Kind.USER and not is_courtesy(one.text)]
-        return [one for one in asked if one.turn != self._farewell]
+        return [one for one in asked if one.turn != self._farewell and _INTERRUPTED not in one.text]
 
     @cached_property
     def asked(self) -> Sequence[Asked]:
@@ -242,7 +245,7 @@ def _is_rejection(entry: Entry) -> bool:
 
 
 def _is_interruption(entry: Entry) -> bool:
-    return entry.kind is Kind.SYSTEM and "interrupted by user" in entry.text
+    return entry.kind is Kind.SYSTEM and _INTERRUPTED in entry.text
 
 
 def _report(replies: Sequence[Sequence[Statement]]) -> Statement | None:
