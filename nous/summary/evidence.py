@@ -28,6 +28,7 @@ from nous.transcript.model import Entry, Kind, Transcript
 
 _UNDOING = frozenset({Kind.DECISION, Kind.ERROR})
 _RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
+_INTERRUPTED = "interrupted by user"
 _FEWEST_CHAT_TURNS = 3
 _FEWEST_WITH_FAREWELL = 2
 _LONGEST_FAREWELL = 240
