@@ -17,6 +17,7 @@ from nous.scope import Scope
 from nous.summary import answer
 from nous.summary.extractive import Extracted
 from nous.summary.grounding import grounded
+from nous.summary.measure import off_size
 from nous.summary.merging import merged
 from nous.summary.prompting import Prompt, decisions_block, fenced
 
@@ -124,6 +125,7 @@ class Author:
                 log.info("the model's answer was repaired", model=self.model.id, repairs=notes)
             sound = grounded(facts, brief, canary=self.prompt.canary, prompt=self.prompt.system)
             dropped.update(dict(sound.dropped))
+            self.tally.count(self.model.id, **{f"off_{name}": 1 for name in off_size(summary)})
             parts.append(_part(summary, sound.facts))
         whole = parts[0] if len(parts) == 1 else merged(parts, told=parts[-1].summary.summary)
         if dropped:

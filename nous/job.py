@@ -20,4 +20,6 @@ def _world() -> World:
     # The one value that lives as long as its process: RQ hands a job nothing but words, and nobody else to ask.
     settings = load_settings()
     log.configure(settings.log_level, settings.log_format)
-    return build(settings)
+    world = build(settings)
+    world.check_model()
+    return world

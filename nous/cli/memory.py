@@ -1,5 +1,6 @@
 """`nous episodes`, `nous facts` and `nous search`: what is remembered."""
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -43,6 +44,8 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
         print_json([asdict(episode) for episode in found])
     else:
         click.echo("\n\n".join("\n".join(episode_lines(episode)) for episode in found) or f"no episodes in {scope}")
+        if len(found) > 1:
+            click.echo(f"\n{_in_sum(found)}")
 
 
 def _found(stored: Episodes, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
@@ -109,7 +112,7 @@ def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
 def episode_lines(episode: Episode) -> Iterator[str]:
     """An episode for the eye."""
     summary = episode.summary
-    yield f"{summary.title}  [{summary.outcome}]"
+    yield f"{summary.title}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
     if episode.made_do:
         yield f"  extractive for now: {shortened(episode.made_do, 140)}"
@@ -118,6 +121,15 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield f"  because {summary.outcome_rationale}"
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.open_threads)
+
+
+def _in_sum(episodes: Sequence[Episode]) -> str:
+    """How many there are of each outcome, and of how many nothing shows it."""
+    outcomes = Counter(str(episode.summary.outcome) for episode in episodes)
+    told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    unsure = sum(not episode.is_sure for episode in episodes)
+    extractive = sum(episode.tier is Tier.EXTRACTIVE for episode in episodes)
+    return f"{len(episodes)} episodes: {told}; {unsure} of them unsure, {extractive} extractive"
 
 
 def _made_by(episode: Episode) -> str:

@@ -8,6 +8,7 @@ from nous.cli.show import table
 from nous.wiring import World
 
 _COUNTS = ("calls", "answered", "remembered", "asked_again", "tokens_in", "tokens_out")
+_OFF = ("title", "summary", "rationale")
 _FAILURES = ("timeout", "transport", "quota", "parse", "other")
 
 
@@ -15,11 +16,13 @@ def model_report(world: World) -> dict[str, Any]:
     """What is written down of the model, as `nous status --json` shows it.
 
     A call fails with timeout, transport, quota or other; parse counts answers that could not be used, not calls.
+    `off_*` count titles, summaries and rationales that are not of the size that was asked for.
     """
     books, today = world.model_books, datetime.now(UTC).date()
     author = world.kit.author
     return {
-        "configured": author.model.id if author else None,
+        "configured": world.settings.background_model,
+        "problem": str(world.mind.problem) if world.mind.problem else None,
         "prompt": author.prompt.version if author else None,
         "calls": {name: _row(counts) for name, counts in books.tally.counts().items()},
         "out": {
@@ -36,16 +39,20 @@ def model_report(world: World) -> dict[str, Any]:
 
 
 def _row(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: counts.get(name, 0) for name in _COUNTS} | {
-        name: counts.get(f"failed_{name}", 0) for name in _FAILURES
-    }
+    return (
+        {name: counts.get(name, 0) for name in _COUNTS}
+        | {name: counts.get(f"failed_{name}", 0) for name in _FAILURES}
+        | {f"off_{name}": counts.get(f"off_{name}", 0) for name in _OFF}
+    )
 
 
 def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
     """The same for the eye; nothing where there is no model and never was."""
+    if report["problem"]:
+        yield f"workers do not start: {report['problem']}"
     if report["calls"]:
         heads = (*_COUNTS, *_FAILURES, "model")
-        yield table(heads, ((*map(str, row.values()), name) for name, row in report["calls"].items()))
+        yield table(heads, ((*(str(row[head]) for head in heads[:-1]), name) for name, row in report["calls"].items()))
     for name, pause in report["out"].items():
         yield (
             f"{name} has not answered since {pause['since']:%Y-%m-%d %H:%M:%S} ({pause['failure']}, "

@@ -33,6 +33,7 @@ def reprocess(
     --editions`. What this model and this prompt have made already is left as it is.
     """
     world, within = build(app.settings), Scope.parse(scope)
+    world.check_model()
     author = world.kit.author
     if author is None:
         raise Misconfigured("there is no model to make them: set background_model, in the settings or the environment")

@@ -38,6 +38,7 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
     names = names or sorted(world.workers)
     for name in names:
         world.subscription(name)
+    world.check_model()
     if quarantine:
         for name in names:
             _empty_quarantine(world, name)
@@ -54,6 +55,7 @@ def up(app: App) -> None:
     """
     directory = app.settings.data_dir
     world = build(app.settings)
+    world.check_model()
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         try:

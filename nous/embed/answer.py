@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from nous.llm.talk import json_object
+import orjson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,13 +29,15 @@ def vectors(body: bytes, *, count: int) -> "NDArray[np.float32]":
 
 
 def _items(body: bytes) -> Sequence[Any]:
-    match json_object(body):
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Unusable("what it sent is not JSON") from error
+    match found:
         case {"data": list() as items}:
             return items
         case {"error": error} if error:
             raise Unusable("it sent an error as if it were an answer")
-        case None:
-            raise Unusable("what it sent is no object of JSON")
         case _:
             raise Unusable("what it sent has no list of vectors")
 

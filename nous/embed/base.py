@@ -24,7 +24,9 @@ class Embedder(Protocol):
         """Return float32 of shape (len(texts), dim), each row of length 1.
 
         Raises:
-            Unavailable: the model did not answer.
+            Unavailable: the model did not answer, or with nothing that can be used.
+            Deferred: it said when to come back.
+            BadInput: it will not take one of these texts.
             Misconfigured: the model is not installed, or is not the one that was expected.
         """
         ...

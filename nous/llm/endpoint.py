@@ -114,7 +114,8 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
     if not _is_address(address):
         raise Misconfigured(
             f"the address of {endpoint.id} is not one of HTTP, or holds more than one; "
-            f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, and whatever is secret as {endpoint.key_setting}"
+            f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "
+            f"and whatever is secret as {endpoint.key_setting}"
         )
     return replace(endpoint, base_url=address)
 

@@ -134,7 +134,7 @@ def _said(body: bytes) -> str:
 
 
 def _repeats(line: str, asked: Asked) -> bool:
-    whole, told = _told(asked) if isinstance(asked, Question) else (asked, asked)
+    whole, told = _told(asked) if isinstance(asked, Question) else ([text for text in asked if len(text) > 3], asked)
     words = " ".join(" ".join(told).split())
     starts = range(len(line) - _SHORTEST_ECHO + 1)
     return any(" ".join(text.split()) in line for text in whole) or any(

@@ -18,7 +18,13 @@ from nous.wiring.world import World
 
 
 def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
-    """What runs the named workers in this process. Raises `NotFound` when one of them does not exist."""
+    """What runs the named workers in this process.
+
+    Raises:
+        NotFound: one of them does not exist.
+        Misconfigured: the model that is set cannot be asked.
+    """
+    world.check_model()
     posts: list[Post] = []
     for name in names:
         world.subscription(name)

@@ -53,8 +53,35 @@ def books_of(client: redis.Redis, settings: Settings) -> ModelBooks:
     )
 
 
-def author_of(settings: Settings, books: ModelBooks, *, clock: Clock) -> Author | None:
-    """The configured model with its prompt; None where there is none.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mind:
+    """Who understands sessions, and carries them across compactions.
+
+    *problem* is what keeps the configured model from being asked. Whoever only publishes or looks needs no model, so it
+    stops those alone who work.
+    """
+
+    author: Author | None
+    anchorer: Anchorer
+    problem: Misconfigured | None = None
+
+
+def mind_of(settings: Settings, books: ModelBooks, *, excerpts: Excerpts, clock: Clock) -> Mind:
+    """The configured model with its prompts; without an author where there is none, or it cannot be asked."""
+    try:
+        author = _author(settings, books, clock=clock)
+        prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
+    except Misconfigured as problem:
+        return Mind(
+            author=None, anchorer=Anchorer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock), problem=problem
+        )
+    model = author.model if author else None
+    anchorer = Anchorer(excerpts=excerpts, prompt=prompt, clock=clock, model=model, tally=books.tally)
+    return Mind(author=author, anchorer=anchorer)
+
+
+def _author(settings: Settings, books: ModelBooks, *, clock: Clock) -> Author | None:
+    """None where no model is set.
 
     Raises:
         Misconfigured: the model's name, its key, its address or the prompt does not do.
@@ -69,19 +96,6 @@ def author_of(settings: Settings, books: ModelBooks, *, clock: Clock) -> Author 
         clock=clock,
         patience=timedelta(seconds=settings.llm.patience),
         waits_for_quota=settings.llm.when_exhausted == "defer",
-    )
-
-
-def anchorer_of(
-    settings: Settings, books: ModelBooks, author: Author | None, *, excerpts: Excerpts, clock: Clock
-) -> Anchorer:
-    """Makes anchored summaries, by *author*'s model where there is one."""
-    return Anchorer(
-        excerpts=excerpts,
-        prompt=_prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt"),
-        clock=clock,
-        model=author.model if author else None,
-        tally=books.tally,
     )
 
 

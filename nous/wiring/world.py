@@ -44,7 +44,7 @@ from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
-from nous.wiring.model import ModelBooks, anchorer_of, author_of, books_of
+from nous.wiring.model import Mind, ModelBooks, books_of, mind_of
 
 DECISION_KEEPER = "decision-keeper"
 _HOW_TO_COUNT = "write estimate or package.module:function"
@@ -68,6 +68,12 @@ class World:
     leases: LeaseKeeper
     attempts: Attempts
     model_books: ModelBooks
+    mind: Mind
+
+    def check_model(self) -> None:
+        """Raises `Misconfigured` where a model is set that cannot be asked: who works without it would do so unseen."""
+        if self.mind.problem:
+            raise self.mind.problem
 
     def subscription(self, worker: str) -> Subscription:
         """Raises `NotFound` when there is no such worker."""
@@ -95,8 +101,9 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
     bus = _bus(client, settings, found.values(), bus_keys=bus_keys, store_keys=store_keys)
     uploads = RedisUploads(client)
-    books = books_of(client, settings)
-    kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, books=books)
+    books, clock = books_of(client, settings), partial(datetime.now, UTC)
+    mind = mind_of(settings, books, excerpts=_excerpts(settings.excerpt), clock=clock)
+    kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind)
     patience = patience_of(settings)
     leases = LeaseKeeper(bus, lease=patience.lease, deadline=settings.worker.deadline)
     return World(
@@ -114,6 +121,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         leases=leases,
         attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
         model_books=books,
+        mind=mind,
     )
 
 
@@ -136,10 +144,9 @@ def _kit(
     *,
     keys: StoreKeys,
     bus_keys: BusKeys,
-    books: ModelBooks,
+    mind: Mind,
 ) -> Kit:
-    episodes, clock = RedisEpisodes(client, keys), partial(datetime.now, UTC)
-    excerpts, author = _excerpts(settings.excerpt), author_of(settings, books, clock=clock)
+    episodes = RedisEpisodes(client, keys)
     return Kit(
         episodes=episodes,
         briefs=episodes,
@@ -147,11 +154,11 @@ def _kit(
         facts=RedisFactLog(client, keys),
         transcripts=StoredTranscripts(uploads, keys),
         embedder=Remembered(embedder(settings)),
-        clock=clock,
+        clock=partial(datetime.now, UTC),
         anchors=RedisAnchors(client, keys),
-        author=author,
-        anchorer=anchorer_of(settings, books, author, excerpts=excerpts, clock=clock),
-        excerpts=excerpts,
+        author=mind.author,
+        anchorer=mind.anchorer,
+        excerpts=mind.anchorer.excerpts,
         policy=policy(settings),
     )
 

@@ -62,18 +62,14 @@ def test_sessions_of_an_outage_of_ten_minutes_have_an_episode_soon_and_a_better_
     published(world)
     world.work(180, step=5)
     assert world.tiers == ["extractive"] * SESSIONS
-    assert {episode.made_do for episode in world.episodes} == {"transport: refused", *_left_alone(world)}
+    assert all((episode.made_do or "").startswith("transport: ") for episode in world.episodes)
     assert world.offer() == SESSIONS
     world.work(720, step=5)
 
     assert world.tiers == ["llm"] * SESSIONS
-    assert [world.account(name).dead for name in world.workers] == [0, 0, 0]
+    assert sum(world.account(name).dead for name in world.workers) == 0
     assert all(account.balance == 0 for account in map(world.account, world.workers))
     assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
-
-
-def _left_alone(world: ModelWorld) -> set[str]:
-    return {episode.made_do for episode in world.episodes if episode.made_do and "left alone" in episode.made_do}
 
 
 def test_a_session_that_ends_in_a_long_outage_does_not_wait() -> None:

@@ -9,7 +9,7 @@ import pytest
 from nous import log
 from nous.bus.base import Subscription
 from nous.bus.ledger import Account
-from nous.effects import Effects
+from nous.effects import Compromise, Effects
 from nous.errors import BadInput, Deferred, Retryable
 from nous.events import Event, SessionEnded
 from nous.jobs.base import Line
@@ -47,6 +47,22 @@ def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
     [(_, progress)] = _overdue(runtime)
     assert (progress.errors, progress.crashes) == (1, 0)
     assert "will be tried again" in capsys.readouterr().err
+
+
+def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(Compromise(Retryable("not now"), Effects(skipped="made do")))
+
+    said = []
+    for _ in range(10):
+        said += runtime.run()
+        runtime.later(20)
+        runtime.sweeper.sweep()
+
+    assert said == ["failed: Compromise: not now", "failed: Compromise: not now", "done"]
+    assert runtime.bus.letters() == []
+    assert runtime.account == Account(received=1, skipped={"made do": 1})
 
 
 def test_a_retry_waits_for_its_backoff(runtime: Any, ended: Any) -> None:
