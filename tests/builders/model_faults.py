@@ -5,7 +5,7 @@ Faults of the whole exchange:
     "500", "401", "529" ...         that status, with an error in the provider's form
     "429 retry-after 1"             that status with a header, here `retry-after: 1`; any status, any header
     "echo"                          400, and its message repeats the prompt and the key
-    "no schema"                     400, but only if the request came with a schema or tools
+    "no schema"                     400, but only if the request came with a schema or tools, or wants base64
     "hang"                          no answer at all until the caller has gone
     "drip"                          an answer that comes one byte at a time, for ever
     "cut"                           the connection is closed in the middle of the body
@@ -27,16 +27,29 @@ Faults of the answer's text, which is JSON otherwise:
     "empty"                         none
     "no usage"                      as it should be, but no tokens are counted
 
-Of vectors: "shuffled", the rows in another order, each with its right index.
+Faults of vectors:
+
+    "shuffled"                      in another order, each with its right index
+    "floats"                        as numbers, whatever was asked for
+    "missing", "one more"           one vector less or more than texts
+    "twice", "gap"                  the last has the index of the first, or one that is too high
+    "ragged", "longer"              the last has one number less than the others, or each has one more
+    "nan", "zeros"                  the last holds what is no number, or nothing but zeros
+    "no numbers", "huge"            the last is a text, or there are 33 MiB of them
 """
 
 import gzip
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Any
 
 import orjson
 
 HUGE = 5 * 1024 * 1024
+HUGE_VECTORS = 33 * 1024 * 1024
+
+Row = tuple[int, Any]
+"""A vector with its index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,35 @@ def spoilt_text(fault: str | None, text: str) -> Said:
             return Said(text=text, is_counted=False)
         case _:
             return Said(text=text)
+
+
+def spoilt_vectors(fault: str | None, vectors: list[list[float]]) -> list[Row]:
+    """What becomes of *vectors*."""
+    rows: list[Row] = list(enumerate(vectors))
+    *others, (last, vector) = rows
+    match fault:
+        case "shuffled":
+            return rows[::-1]
+        case "missing":
+            return others
+        case "one more":
+            return [*rows, (last + 1, vector)]
+        case "twice":
+            return [*others, (0, vector)]
+        case "gap":
+            return [*others, (last + 1, vector)]
+        case "ragged":
+            return [*others, (last, vector[:-1])]
+        case "longer":
+            return [(index, [*each, 1.0]) for index, each in rows]
+        case "nan":
+            return [*others, (last, [*vector[:-1], nan])]
+        case "zeros":
+            return [*others, (last, [0.0] * len(vector))]
+        case "no numbers":
+            return [*others, (last, "no numbers")]
+        case _:
+            return rows
 
 
 def spoilt(fault: str | None, good: Wired, *, has_schema: bool, told: str) -> Wired:

@@ -61,7 +61,8 @@ class Request:
 
     @property
     def has_schema(self) -> bool:
-        return "response_format" in self.body or "tools" in self.body
+        """Whether it asks for an answer of a certain form, which not every server knows."""
+        return any(name in self.body for name in ("response_format", "tools", "encoding_format"))
 
 
 def canned(_: Request) -> str:
@@ -69,16 +70,23 @@ def canned(_: Request) -> str:
 
 
 class ModelServer:
-    """Answers with what *answer* gives for a request; *faults* come first, one a request.
+    """Answers with what *answer* gives for a request, or *vector* for a text; *faults* come first, one a request.
 
-    Everything here may be called from any thread. `answer` and a callable for faults run in the server's thread and
-    must not block.
+    Everything here may be called from any thread. `answer`, `vector` and a callable for faults run in the server's
+    thread and must not block.
     """
 
-    def __init__(self, answer: Callable[[Request], str] = canned, *, faults: Iterable[str | None] = ()) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Request], str] = canned,
+        *,
+        vector: Callable[[str], Sequence[float]] = model_speech.vector,
+        faults: Iterable[str | None] = (),
+    ) -> None:
         self.outage: str | None = None
         """The fault of every request from now on, or None."""
         self._answer = answer
+        self._vector = vector
         self._lock = RLock()
         self._fault_of = _in_turn(faults)
         self._requests: list[Request] = []
@@ -180,7 +188,7 @@ class ModelServer:
     async def _exchange(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await self._gathered()
-            body = model_speech.answer(request.path, request.body, request.fault, lambda: self._answer(request))
+            body = self._said(request)
             told = f"{request.user} {request.key}"
             wired = spoilt(request.fault, Wired(body=body), has_schema=request.has_schema, told=told)
             if wired.manner == "hang":
@@ -190,6 +198,11 @@ class ModelServer:
         finally:
             with self._lock:
                 self._in_flight -= 1
+
+    def _said(self, request: Request) -> bytes:
+        if request.path.endswith("/embeddings"):
+            return model_speech.vectors(request.body, request.fault, self._vector)
+        return model_speech.answer(request.path, request.body, request.fault, lambda: self._answer(request))
 
     def _noted(self, request: Request) -> Request:
         with self._lock:

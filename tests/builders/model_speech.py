@@ -2,13 +2,13 @@
 
 import base64
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
 import orjson
 
-from builders.model_faults import Said, spoilt_text
+from builders.model_faults import HUGE_VECTORS, Said, spoilt_text, spoilt_vectors
 
 READ, WRITTEN = 11, 7
 """The tokens that every answer is said to have taken."""
@@ -22,9 +22,7 @@ def user_text(body: dict[str, Any]) -> str:
 
 
 def answer(path: str, body: dict[str, Any], fault: str | None, text: Callable[[], str]) -> bytes:
-    """The body of the answer to a request at *path*, with its text spoilt by *fault* if that is one of texts."""
-    if path.endswith("/embeddings"):
-        return orjson.dumps(_vectors(body, fault))
+    """The body of the answer to a request of *text* at *path*, spoilt by *fault* if that is one of texts."""
     said = spoilt_text(fault, text())
     return orjson.dumps(_message(body, said) if path.endswith("/messages") else _completion(body, said))
 
@@ -66,19 +64,21 @@ def _block(body: dict[str, Any], said: Said) -> dict[str, Any]:
     return {"type": "tool_use", "id": "t1", "name": body["tools"][0]["name"], "input": given}
 
 
-def _vectors(body: dict[str, Any], fault: str | None) -> dict[str, Any]:
-    """A vector for each text, as numbers or in base64 as it was asked; "shuffled" turns their order round."""
-    rows = [
-        {"object": "embedding", "index": index, "embedding": _encoded(vector(text), body.get("encoding_format"))}
-        for index, text in enumerate(_texts(body))
-    ]
+def vectors(body: dict[str, Any], fault: str | None, vector: Callable[[str], Sequence[float]]) -> bytes:
+    """The body of the answer to a request of vectors, as numbers or in base64 as it was asked, spoilt by *fault*."""
+    form = None if fault == "floats" else body.get("encoding_format")
+    rows = spoilt_vectors(fault, [list(vector(text)) for text in _texts(body)])
+    data = [{"object": "embedding", "index": index, "embedding": _encoded(row, form)} for index, row in rows]
     usage = {"prompt_tokens": READ, "total_tokens": READ}
-    data = rows[::-1] if fault == "shuffled" else rows
-    return {"object": "list", "model": body["model"], "data": data, "usage": usage}
+    said = orjson.dumps({"object": "list", "model": body["model"], "data": data, "usage": usage})
+    return said.rjust(HUGE_VECTORS) if fault == "huge" else said
 
 
-def _encoded(numbers: list[float], form: str | None) -> list[float] | str:
-    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode() if form == "base64" else numbers
+def _encoded(numbers: Any, form: str | None) -> Any:
+    """*numbers* in *form*; what is none is left as it is."""
+    if form != "base64" or isinstance(numbers, str):
+        return numbers
+    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
 
 
 def _texts(body: dict[str, Any]) -> list[str]:

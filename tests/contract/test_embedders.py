@@ -2,21 +2,29 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from builders.model_server import ModelServer
+from builders.questions import NOW, endpoint_at
 from numpy.typing import NDArray
 
 from nous.embed.base import Embedder
 from nous.embed.hashed import Hashed
 from nous.embed.minilm import MiniLM
 from nous.embed.remembered import Remembered
+from nous.embed.remote import RemoteEmbedder
 from nous.errors import Misconfigured
+from nous.llm.embeddings import Embeddings
+from nous.llm.loop import LoopThread
+
+Build = Callable[[ExitStack], Embedder]
 
 TEXTS = (
     "The staging API listens on port 8080",
@@ -42,10 +50,31 @@ def the_model() -> Embedder:
     return minilm()
 
 
-@pytest.fixture(params=[Hashed, the_model, lambda: Remembered(Hashed()), lambda: Remembered(the_model(), size=2)])
-def embedder(request: pytest.FixtureRequest) -> Embedder:
-    build: Callable[[], Embedder] = request.param
-    return build()
+def over_http(until: ExitStack, *, outage: str | None = None) -> Embedder:
+    """One behind a server that makes vectors as `Hashed` does."""
+    server = until.enter_context(ModelServer(vector=lambda text: Hashed().embed([text])[0].tolist()))
+    server.outage = outage
+    loop = until.enter_context(LoopThread())
+    at = until.enter_context(closing(Embeddings(endpoint_at(server), loop=loop, clock=lambda: NOW)))
+    return RemoteEmbedder(at)
+
+
+BUILDS: dict[str, Build] = {
+    "hashed": lambda _: Hashed(),
+    "minilm": lambda _: the_model(),
+    "remembered hashed": lambda _: Remembered(Hashed()),
+    "remembered minilm": lambda _: Remembered(the_model(), size=2),
+    "remote": over_http,
+    "remote, in another order": lambda until: over_http(until, outage="shuffled"),
+    "remote, without base64": lambda until: over_http(until, outage="no schema"),
+    "remembered remote": lambda until: Remembered(over_http(until)),
+}
+
+
+@pytest.fixture(params=BUILDS)
+def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+    with ExitStack() as until:
+        yield BUILDS[request.param](until)
 
 
 def test_every_row_has_length_one(embedder: Embedder) -> None:

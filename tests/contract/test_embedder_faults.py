@@ -1,0 +1,272 @@
+"""Embedders over HTTP when the other side goes wrong: how often they ask, what they raise, and what they do not tell.
+
+The server is a real one, on the loopback interface.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from builders.model_server import ModelServer
+from builders.model_speech import DIMENSIONS
+from builders.questions import KEY, NOW, PROMPT, endpoint_at
+
+from nous.embed.remote import LONGEST_TEXT, MOST_CHARACTERS, MOST_TEXTS, RemoteEmbedder
+from nous.errors import BadInput, Deferred, Misconfigured, NousError, Unavailable
+from nous.llm.embeddings import Embeddings
+from nous.llm.endpoint import Endpoint
+from nous.llm.loop import LoopThread
+
+Build = Callable[..., RemoteEmbedder]
+SHORT = 0.3
+TEXTS = (PROMPT, "Tim likes tea", "x")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def build(server: ModelServer) -> Iterator[Build]:
+    """Builds embedders at the server."""
+    with LoopThread() as loop, ExitStack() as until:
+
+        def build(*, dimensions: int | None = None, **fields: Any) -> RemoteEmbedder:
+            endpoint = endpoint_at(server, table="embed", **fields)
+            at = until.enter_context(closing(Embeddings(endpoint, loop=loop, clock=lambda: NOW)))
+            return RemoteEmbedder(at, dimensions=dimensions)
+
+        yield build
+
+
+def failing(embedder: RemoteEmbedder, kind: type[NousError]) -> NousError:
+    """Embed, and return the error of that very kind; nothing of it may tell a text or the key."""
+    with pytest.raises(kind) as caught:
+        embedder.embed(TEXTS)
+    told = "".join(traceback.format_exception(caught.value))
+    assert not any(text in told for text in TEXTS[:2])
+    assert KEY not in told
+    assert len(str(caught.value)) < 600
+    assert "\n" not in str(caught.value)
+    assert "test-model at 127.0.0.1:" in str(caught.value)
+    return caught.value
+
+
+def sizes(server: ModelServer) -> list[int]:
+    """How many texts each request held."""
+    return [len(request.body["input"]) for request in server.requests]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "requests"),
+    [
+        *[(status, BadInput, 2) for status in ("400", "422", "echo")],
+        ("413", BadInput, 1),
+        *[(status, Misconfigured, 1) for status in ("401", "402", "403", "redirect")],
+        ("404", Misconfigured, 2),
+        *[(status, Unavailable, 1) for status in ("408", "429", "500", "502", "503", "529")],
+        *[(fault, Unavailable, 1) for fault in ("cut", "closed", "packed", "huge")],
+    ],
+)
+def test_each_fault_is_one_error_after_so_many_requests(
+    fault: str, kind: type[NousError], requests: int, build: Build, server: ModelServer
+) -> None:
+    server.outage = fault
+    failing(build(), kind)
+
+    assert len(server.requests) == requests
+
+
+@pytest.mark.parametrize("form", ["base64", "floats"])
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("missing", "2 vectors for 3 texts"),
+        ("one more", "4 vectors for 3 texts"),
+        ("twice", "did not number its vectors from 0 to 2, each once"),
+        ("gap", "did not number its vectors"),
+        ("ragged", "not of one length"),
+        ("zeros", "zero"),
+        ("nan", "not finite|no number"),
+        ("no numbers", "not 32-bit numbers in base64"),
+        ("not json", "not JSON"),
+        ("no body", "not JSON"),
+        ("list", "no list of vectors"),
+        ("no choices", "no list of vectors"),
+        ("error in 200", "an error as if it were an answer"),
+    ],
+)
+def test_vectors_that_cannot_be_used_are_refused_with_the_reason_and_may_be_asked_for_again(
+    fault: str, reason: str, form: str, build: Build, server: ModelServer
+) -> None:
+    embedder = build()
+    server.set_faults([] if form == "base64" else ["400"])
+    expected = embedder.embed(TEXTS)
+    server.set_faults([fault])
+    error = failing(embedder, Unavailable)
+
+    assert error.__class__ is Unavailable
+    assert any(words in str(error) for words in reason.split("|"))
+    assert np.array_equal(embedder.embed(TEXTS), expected)
+
+
+def test_rows_in_another_order_are_put_in_that_of_the_texts(build: Build, server: ModelServer) -> None:
+    embedder = build()
+    expected = embedder.embed(TEXTS)
+    server.set_faults(["shuffled"])
+
+    assert np.array_equal(embedder.embed(TEXTS), expected)
+
+
+def test_numbers_are_understood_where_base64_was_asked_for(build: Build, server: ModelServer) -> None:
+    embedder = build()
+    packed = embedder.embed(TEXTS)
+    server.set_faults(["floats"])
+
+    assert np.allclose(embedder.embed(TEXTS), packed, atol=1e-6)
+
+
+def test_a_server_that_refuses_base64_is_asked_once_more_and_then_never_for_it(
+    build: Build, server: ModelServer
+) -> None:
+    embedder = build()
+    server.outage = "no schema"
+    embedder.embed(TEXTS)
+    embedder.embed(TEXTS)
+
+    assert [request.has_schema for request in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("fault", "seconds"),
+    [("429 retry-after 30", 30), ("503 retry-after 2.5", 2.5), ("429 retry-after Thu, 01 Jan 2026 00:02:00 GMT", 120)],
+)
+def test_a_server_that_has_had_enough_says_when_to_come_back(
+    fault: str, seconds: float, build: Build, server: ModelServer
+) -> None:
+    server.outage = fault
+    error = failing(build(), Deferred)
+
+    assert isinstance(error, Deferred)
+    assert error.until == NOW + timedelta(seconds=seconds)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+def test_a_request_ends_with_its_deadline_even_if_something_still_comes_in(
+    fault: str, build: Build, server: ModelServer
+) -> None:
+    build().embed(TEXTS)  # the first connection of a process loads modules, which may take as long
+    server.outage = fault
+    error = failing(build(deadline=SHORT), Unavailable)
+
+    assert "did not answer within 0.3 s" in str(error)
+    assert server.by_fault[fault] == 1
+
+
+def test_after_a_fault_the_next_call_is_answered(build: Build, server: ModelServer) -> None:
+    embedder = build()
+    server.set_faults(["cut", "closed", "500", "missing"])
+    for _ in range(4):
+        failing(embedder, Unavailable)
+
+    assert embedder.embed(TEXTS).shape == (3, DIMENSIONS)
+
+
+def test_vectors_of_another_length_than_before_are_of_another_model(build: Build, server: ModelServer) -> None:
+    embedder = build()
+    assert embedder.id == f"openai:test-model@{DIMENSIONS}"
+    server.set_faults(["longer"])
+
+    assert f"{DIMENSIONS + 1} numbers, not {DIMENSIONS}" in str(failing(embedder, Misconfigured))
+    assert embedder.dim == DIMENSIONS
+
+
+def test_a_dimension_that_is_set_is_sent_and_insisted_on(build: Build, server: ModelServer) -> None:
+    embedder = build(dimensions=DIMENSIONS)
+    other = build(dimensions=DIMENSIONS + 1)
+
+    assert embedder.id == f"openai:test-model@{DIMENSIONS}"
+    assert server.requests == []
+    assert embedder.embed(TEXTS).shape == (3, DIMENSIONS)
+    assert f"{DIMENSIONS} numbers, not {DIMENSIONS + 1}" in str(failing(other, Misconfigured))
+    assert [request.body["dimensions"] for request in server.requests] == [DIMENSIONS, DIMENSIONS + 1]
+
+
+def test_the_dimension_is_asked_for_once_if_nothing_has_told_it(build: Build, server: ModelServer) -> None:
+    embedder = build()
+
+    assert embedder.embed([]).shape == (0, DIMENSIONS)
+    assert embedder.dim == DIMENSIONS
+    assert sizes(server) == [1]
+    assert "dimensions" not in server.requests[0].body
+
+
+def test_many_texts_go_in_requests_of_no_more_than_can_be_taken(build: Build, server: ModelServer) -> None:
+    embedder = build()
+    few = [f"fact {number}" for number in range(MOST_TEXTS + 1)]
+    long = [f"{number} {'word ' * LONGEST_TEXT}" for number in range(MOST_CHARACTERS // LONGEST_TEXT + 1)]
+
+    assert np.array_equal(embedder.embed(few)[-1:], embedder.embed(few[-1:]))
+    embedder.embed(long)
+    assert sizes(server) == [MOST_TEXTS, 1, 1, len(long) - 1, 1]
+
+
+def test_what_follows_the_beginning_of_a_text_does_not_count_and_no_text_is_sent_empty(
+    build: Build, server: ModelServer
+) -> None:
+    first, second, blank, empty = build().embed(["x" * LONGEST_TEXT, "x" * LONGEST_TEXT + "y", " \n", ""])
+
+    assert np.array_equal(first, second)
+    assert np.array_equal(blank, empty)
+    assert all(text.strip() for text in server.requests[0].body["input"])
+
+
+def test_a_wrong_key_a_wrong_address_and_a_missing_server_name_the_setting(build: Build, server: ModelServer) -> None:
+    server.set_faults(["401", "404", "404"])
+    embedder = build()
+
+    assert "set NOUS_EMBED__API_KEY" in str(failing(embedder, Misconfigured))
+    assert "check the model's name and NOUS_EMBED__BASE_URL" in str(failing(embedder, Misconfigured))
+    absent = build(base_url="http://127.0.0.1:1")
+    assert "is NOUS_EMBED__BASE_URL right?" in str(failing(absent, Unavailable))
+
+
+def test_the_key_comes_with_the_request_and_neither_it_nor_a_text_is_logged(
+    build: Build, server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.set_faults(["echo", "401"])
+    embedder = build()
+    with caplog.at_level("DEBUG"):
+        failing(embedder, Misconfigured)
+        embedder.embed(TEXTS)
+
+    assert {request.key for request in server.requests} == {KEY}
+    assert PROMPT not in caplog.text
+    assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("provider", "reason"),
+    [("anthropic", "does not speak OpenAI's protocol"), ("openai", "set NOUS_EMBED__API_KEY"), ("tea", "'tea'")],
+)
+def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provider: str, reason: str) -> None:
+    endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1, table="embed")
+
+    with pytest.raises(Misconfigured, match=reason):
+        Embeddings(endpoint, loop=LoopThread(), clock=lambda: NOW)
+
+
+def test_a_missing_package_is_named_with_the_way_to_get_it(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "nous.llm.wire", raising=False)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+
+    with pytest.raises(Misconfigured, match=r"pip install 'nous\[llm\]'"):
+        build().embed(["tea"])
