@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import orjson
 
 from nous.errors import BadInput, Deferred, Misconfigured, Unavailable
 from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.endpoint import Clock, Endpoint, StructureRefused
 from nous.llm.failures import Refusal, refused, timed_out, unreachable
+from nous.llm.loading import loaded
 from nous.llm.loop import LoopThread
 from nous.llm.providers.openai import ChatCompletions
 from nous.llm.remote import provider_of
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 LARGEST_BODY = 32 * 1024 * 1024
 """Bytes of an answer, from which on it is not read to its end: 256 vectors of 4,096 numbers in digits take 24 MB."""
 
+_PATH = "/embeddings"
 _MARGIN = 1.0
 """Seconds beyond the deadline of a request, so that it ends by that, which says more."""
 
@@ -36,7 +35,8 @@ class Embeddings:
         Raises:
             Misconfigured: it is of a provider without embedders, or lacks what it needs.
         """
-        self._endpoint = _settled(endpoint)
+        self._provider = _provider(endpoint)
+        self._endpoint = self._provider.settled(endpoint)
         self._loop = loop
         self._clock = clock
         self._is_packed = True
@@ -58,7 +58,7 @@ class Embeddings:
             BadInput: it will not take one of these texts.
             Misconfigured: it will take none, or the extra `llm` is not installed.
         """
-        _load(self._endpoint)
+        loaded(self._endpoint)
         with _translated(self._endpoint):
             return self._loop.run(
                 lambda: self._answered(texts, dimensions),
@@ -97,11 +97,10 @@ class Embeddings:
     async def _posted(
         self, client: "httpx2.AsyncClient", texts: Sequence[str], dimensions: int | None, *, packed: bool
     ) -> bytes:
-        response = await client.post(
-            f"{self._endpoint.base_url}/embeddings",
-            content=_payload(self.model, texts, dimensions, packed=packed),
-            headers={"Authorization": f"Bearer {self._endpoint.api_key}", "Content-Type": "application/json"},
-        )
+        from nous.llm.wire import post  # noqa: PLC0415 (see `loaded`)
+
+        payload = _payload(self.model, texts, dimensions, packed=packed)
+        response = await post(client, self._endpoint, _PATH, payload, headers=self._provider.headers(self._endpoint))
         if response.is_success:
             return response.content
         refusal = Refusal(response.status_code, response.headers, response.content)
@@ -109,7 +108,7 @@ class Embeddings:
 
     def _opened(self) -> "httpx2.AsyncClient":
         """The client of the running loop. One of another loop belongs to the parent of this process: it is left be."""
-        from nous.llm.wire import http_client  # noqa: PLC0415 (see `_load`)
+        from nous.llm.wire import http_client  # noqa: PLC0415 (see `loaded`)
 
         loop = asyncio.get_running_loop()
         if self._line is None or self._line.loop is not loop:
@@ -129,28 +128,20 @@ class _Line(NamedTuple):
     client: "httpx2.AsyncClient"
 
 
-def _settled(endpoint: Endpoint) -> Endpoint:
+def _provider(endpoint: Endpoint) -> ChatCompletions:
     provider = provider_of(endpoint.provider)
     if not isinstance(provider, ChatCompletions):
         raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
-    return provider.settled(endpoint)
+    return provider
 
 
-def _load(endpoint: Endpoint) -> None:
-    """Import the HTTP client: at the first time it takes a moment, for which no event loop can wait."""
-    try:
-        import_module("nous.llm.wire")
-    except ImportError as error:
-        raise Misconfigured(f"{endpoint.id} needs nous[llm]; run: pip install 'nous[llm]'") from error
-
-
-def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed: bool) -> bytes:
+def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed: bool) -> dict[str, Any]:
     payload: dict[str, Any] = {"model": model, "input": list(texts)}
     if dimensions is not None:
         payload["dimensions"] = dimensions
     if packed:
         payload["encoding_format"] = "base64"
-    return orjson.dumps(payload)
+    return payload
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Where a model answers, and what a provider has to be. A provider is one file in nous/llm/providers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from nous.errors import Misconfigured
@@ -12,9 +12,6 @@ from nous.llm.base import ModelRefused, Question, Reply
 Structured = Literal["auto", "schema", "text"]
 Clock = Callable[[], datetime]
 """The time now, in UTC."""
-
-NO_KEY = "none"
-"""Sent to servers that ask for no key: the SDKs insist on one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,24 +57,13 @@ class Endpoint:
         return f"{self.id} at {self.host}"
 
 
-class Client(Protocol):
-    """Calls to one endpoint. It is opened and used in one event loop."""
-
-    async def ask(self, question: Question, *, structured: bool) -> Reply:
-        """Ask once, with the provider's own means to hold an answer to its schema if *structured*.
-
-        Raises what `Model.ask` raises, and
-
-        Raises:
-            StructureRefused: the question was turned down, perhaps for being *structured*.
-        """
-        ...
-
-    async def close(self) -> None: ...
-
-
 class Provider(Protocol):
-    """What a module in nous/llm/providers calls `PROVIDER`."""
+    """What a module in nous/llm/providers calls `PROVIDER`: how a server is spoken to, in JSON over HTTP. All pure."""
+
+    @property
+    def path(self) -> str:
+        """Where questions are posted, behind the endpoint's address."""
+        ...
 
     def settled(self, endpoint: Endpoint) -> Endpoint:
         """*endpoint* with whatever it leaves open filled in.
@@ -87,16 +73,20 @@ class Provider(Protocol):
         """
         ...
 
-    def load(self) -> None:
-        """Import the provider's package: at the first time it takes seconds, for which no event loop can wait.
-
-        Raises:
-            Misconfigured: it is not installed.
-        """
+    def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
+        """What says who asks."""
         ...
 
-    def open(self, endpoint: Endpoint, clock: Clock) -> Client:
-        """Calls to *endpoint*, which is settled, of a provider that is loaded."""
+    def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
+        """*question* as the server knows it, with its own means to hold an answer to a schema if *structured*."""
+        ...
+
+    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
+        """The reply that *body* is.
+
+        Raises:
+            ModelUnreachable: it is none: something else than the server has answered.
+        """
         ...
 
 
@@ -133,7 +123,7 @@ def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
         raise Misconfigured(
             f"the key of {endpoint.id} holds characters that no key has; set {endpoint.key_setting} again"
         )
-    return replace(endpoint, api_key=key or NO_KEY)
+    return replace(endpoint, api_key=key or None)
 
 
 def _is_address(text: str) -> bool:

@@ -5,13 +5,18 @@ from concurrent.futures import CancelledError
 from datetime import timedelta
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nous.errors import Misconfigured
-from nous.llm import providers
+from nous.llm import providers, talk
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, Reply
-from nous.llm.endpoint import Client, Clock, Endpoint, Provider, StructureRefused
+from nous.llm.endpoint import Clock, Endpoint, Provider, StructureRefused
+from nous.llm.failures import Refusal, refused, timed_out, unreachable
+from nous.llm.loading import loaded
 from nous.llm.loop import LoopThread
+
+if TYPE_CHECKING:
+    import httpx2
 
 _MARGIN = 1.0
 """Seconds beyond the two deadlines of a call, so that it ends by one of these, which say more."""
@@ -45,9 +50,9 @@ class Remote:
         """Answer *question*; see `Model.ask`.
 
         Raises:
-            Misconfigured: the provider's package is not installed.
+            Misconfigured: the extra `llm` is not installed.
         """
-        self._provider.load()
+        loaded(self._endpoint)
         try:
             return self._loop.run(lambda: self._in_turn(question), deadline=2 * self._endpoint.deadline + _MARGIN)
         except TimeoutError:
@@ -78,41 +83,63 @@ class Remote:
             text = f"{self._endpoint}: all {self._endpoint.concurrency} calls that may be in flight are"
             raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
 
-    async def _answered(self, client: Client, question: Question) -> Reply:
+    async def _answered(self, client: "httpx2.AsyncClient", question: Question) -> Reply:
         """Ask again without a schema where that may help, and keep to it once it has helped.
 
         Had it not helped, the schema was not to blame: a name of a model that is wrong, or a question too long.
         """
         if not self._is_structured:
-            return await client.ask(question, structured=False)
+            return await self._asked(client, question, structured=False)
         try:
-            return await client.ask(question, structured=True)
+            return await self._asked(client, question, structured=True)
         except StructureRefused:
             if self._endpoint.structured == "schema":
                 raise
-        reply = await client.ask(question, structured=False)
+        reply = await self._asked(client, question, structured=False)
         self._is_structured = False
         return reply
 
+    async def _asked(self, client: "httpx2.AsyncClient", question: Question, *, structured: bool) -> Reply:
+        """Ask once. Errors of HTTP are not named as the cause of ours: they hold the question, and are logged."""
+        import httpx2  # noqa: PLC0415 (see `loaded`)
+
+        from nous.llm.wire import TooLarge, post  # noqa: PLC0415 (see `loaded`)
+
+        endpoint, provider = self._endpoint, self._provider
+        payload = provider.payload(question, endpoint, structured=structured)
+        try:
+            response = await post(client, endpoint, provider.path, payload, headers=provider.headers(endpoint))
+        except TooLarge:
+            return talk.too_large(question, endpoint)
+        except httpx2.TimeoutException:
+            raise timed_out(endpoint) from None
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            raise unreachable(endpoint, question, error) from None
+        if response.is_success:
+            return provider.read(response.content, question, endpoint)
+        refusal = Refusal(response.status_code, response.headers, response.content)
+        raise refused(refusal, endpoint, question, structured=structured, now=self._clock()) from None
+
     def _opened(self) -> "_Line":
         """The line of the running loop. One of another loop belongs to the parent of this process, so it is left be."""
+        from nous.llm.wire import http_client  # noqa: PLC0415 (see `loaded`)
+
         loop = asyncio.get_running_loop()
         if self._line is None or self._line.loop is not loop:
-            client = self._provider.open(self._endpoint, self._clock)
-            self._line = _Line(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
+            self._line = _Line(loop, http_client(self._endpoint), asyncio.Semaphore(self._endpoint.concurrency))
         return self._line
 
     async def _hung_up(self) -> None:
         line, self._line = self._line, None
         if line and line.loop is asyncio.get_running_loop():
-            await line.client.close()
+            await line.client.aclose()
 
 
 class _Line(NamedTuple):
     """A client, the loop it lives in, and as many slots as calls may be in flight."""
 
     loop: asyncio.AbstractEventLoop
-    client: Client
+    client: "httpx2.AsyncClient"
     slots: asyncio.Semaphore
 
 

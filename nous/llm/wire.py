@@ -1,10 +1,11 @@
-"""The HTTP client beneath the providers' SDKs. It loads httpx2, so providers import it when they open a client."""
+"""Questions over HTTP. It loads httpx2, so it is imported when the first question is asked (see `loaded`)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import cast
 
 import httpx2
+import orjson
 
 from nous.llm.endpoint import Endpoint
 
@@ -13,7 +14,7 @@ LARGEST_BODY = 4 * 1024 * 1024
 
 
 class TooLarge(httpx2.RequestError):
-    """An answer went beyond what is read. A request's error, since the SDKs pass these on as the cause of theirs."""
+    """An answer went beyond what is read."""
 
 
 def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.AsyncClient:
@@ -27,6 +28,22 @@ def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.As
         headers={"Accept-Encoding": "identity"},  # a few packed bytes may unpack to more than there is memory for
         event_hooks={"response": [partial(_bounded, largest=largest)]},
         follow_redirects=False,
+    )
+
+
+async def post(
+    client: httpx2.AsyncClient, endpoint: Endpoint, path: str, payload: object, *, headers: Mapping[str, str]
+) -> httpx2.Response:
+    """Post *payload* as JSON to *path* of *endpoint*; returns whatever is answered, a refusal too.
+
+    Raises:
+        httpx2.RequestError, httpx2.InvalidURL: nothing was, or not all of it.
+        TooLarge: it is larger than what is read.
+    """
+    return await client.post(
+        f"{endpoint.base_url}{path}",
+        content=orjson.dumps(payload),
+        headers={"Content-Type": "application/json", "User-Agent": "nous", **headers},
     )
 
 

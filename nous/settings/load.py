@@ -29,7 +29,7 @@ _SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(
 _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Where people keep the key of a provider; it is told to nobody but that provider itself."""
 
-_SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key"})
+_SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key", "embed.api_key"})
 
 Values = dict[str, Any]
 

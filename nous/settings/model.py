@@ -97,6 +97,16 @@ class LlmSettings(Group):
     upgrade: bool = True
 
 
+class EmbedSettings(Group):
+    """How an embedder is reached that runs elsewhere."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    dimensions: PositiveInt | None = None
+    deadline: Seconds = 30
+    concurrency: PositiveInt = 4
+
+
 class SummarySettings(Group):
     """What the model is told."""
 
@@ -153,13 +163,14 @@ class Settings(BaseSettings):
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")] = "nous"
     allow_unsafe_redis: bool = False
     background_model: str | None = None
-    embedder: Literal["minilm", "hashed"] = "minilm"
+    embedder: Annotated[str, Field(pattern=r"^(minilm|hashed|[a-z]+:.+)$")] = "minilm"
     embedder_path: Directory | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
     worker: WorkerSettings = WorkerSettings()
     excerpt: ExcerptSettings = ExcerptSettings()
     llm: LlmSettings = LlmSettings()
+    embed: EmbedSettings = EmbedSettings()
     summary: SummarySettings = SummarySettings()
     dedup: DedupSettings = DedupSettings()
     retention: RetentionSettings = RetentionSettings()

@@ -2,17 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import redis
 
 from nous.anchorer import Anchorer
 from nous.author import Author
+from nous.embed.base import Embedder
+from nous.embed.remote import RemoteEmbedder
+from nous.embed.unready import Unready
 from nous.errors import BadInput, Misconfigured
 from nous.excerpt import Windows
 from nous.llm.base import Model
 from nous.llm.books import Allowance, Outages, Pins, Tally
+from nous.llm.embeddings import Embeddings
 from nous.llm.endpoint import Endpoint
 from nous.llm.governed import Governed
 from nous.llm.guarded import Guarded
@@ -105,6 +110,30 @@ def in_order(model: Model, llm: LlmSettings, books: ModelBooks, *, clock: Clock)
     if llm.daily_tokens is not None:
         guarded = Governed(guarded, books.allowance, limit=llm.daily_tokens, count=estimate, clock=clock)
     return Pinned(guarded, books.pins, books.tally)
+
+
+def remote_embedder(settings: Settings) -> Embedder:
+    """The embedder that is configured by the name of its provider and its own, or one that says why it cannot be."""
+    try:
+        return _remote_embedder(settings)
+    except Misconfigured as problem:
+        return Unready(problem)
+
+
+def _remote_embedder(settings: Settings) -> RemoteEmbedder:
+    provider, model = split(settings.embedder)
+    chosen = settings.embed
+    endpoint = Endpoint(
+        provider=provider,
+        model=model,
+        deadline=chosen.deadline,
+        concurrency=chosen.concurrency,
+        base_url=chosen.base_url,
+        api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
+        table="embed",
+    )
+    server = Embeddings(endpoint, loop=LoopThread(), clock=partial(datetime.now, UTC))
+    return RemoteEmbedder(server, dimensions=chosen.dimensions)
 
 
 def _endpoint(name: str, llm: LlmSettings) -> Endpoint:

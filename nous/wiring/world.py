@@ -44,7 +44,7 @@ from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
-from nous.wiring.model import Mind, ModelBooks, books_of, mind_of
+from nous.wiring.model import Mind, ModelBooks, books_of, mind_of, remote_embedder
 
 DECISION_KEEPER = "decision-keeper"
 _HOW_TO_COUNT = "write estimate or package.module:function"
@@ -209,6 +209,8 @@ def embedder(settings: Settings) -> Embedder:
     """The embedder that is configured; it loads its model at the first text."""
     if settings.embedder == "hashed":
         return Hashed()
+    if ":" in settings.embedder:
+        return remote_embedder(settings)
     from nous.embed.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
 
     return MiniLM(weights=settings.embedder_path)

@@ -1,97 +1,47 @@
-"""Anthropic. An answer is held to its schema by having the model call a tool that takes it."""
+"""Anthropic. An answer is held to its schema by having the model call a tool that takes it.
 
-import logging
+Reference: https://docs.anthropic.com/en/api/messages
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
-from nous.errors import Misconfigured
 from nous.llm import talk
 from nous.llm.base import Question, Reply
-from nous.llm.endpoint import Client, Clock, Endpoint, keyed, placed
-from nous.llm.failures import Refusal, refused, timed_out, unreachable
+from nous.llm.endpoint import Endpoint, keyed, placed
+from nous.llm.failures import unreachable
 
-if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
-
+_VERSION = "2023-06-01"
 _CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
+@dataclass(frozen=True, slots=True)
 class Messages:
     """Anthropic's messages, or a server of that protocol, which needs no key unless it says so."""
 
-    base_url = "https://api.anthropic.com"
+    base_url: str
+    path: str = "/v1/messages"
 
     def settled(self, endpoint: Endpoint) -> Endpoint:
         at = placed(endpoint, self.base_url)
         return keyed(at, is_needed=at.base_url == self.base_url)
 
-    def load(self) -> None:
-        try:
-            import_module("anthropic")
-            import_module("nous.llm.wire")
-        except ImportError as error:
-            raise Misconfigured("models of anthropic need nous[llm]; run: pip install 'nous[llm]'") from error
-        logging.getLogger("anthropic").setLevel(logging.INFO)  # below that, it writes down whole questions
+    def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
+        key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
+        return {"anthropic-version": _VERSION, **key}
 
-    def open(self, endpoint: Endpoint, clock: Clock) -> Client:
-        from anthropic import AsyncAnthropic  # noqa: PLC0415 (see `load`)
+    def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
+        return _payload(question, endpoint, structured=structured)
 
-        from nous.llm.wire import http_client  # noqa: PLC0415
-
-        sdk = AsyncAnthropic(
-            api_key=endpoint.api_key,
-            base_url=endpoint.base_url,
-            max_retries=0,
-            timeout=endpoint.deadline,
-            http_client=http_client(endpoint),
-            open_telemetry=False,
-        )
-        return _Client(endpoint, clock, sdk)
+    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
+        return _read(body, question, endpoint)
 
 
-PROVIDER = Messages()
-
-
-@dataclass(frozen=True, slots=True)
-class _Client:
-    endpoint: Endpoint
-    clock: Clock
-    sdk: "AsyncAnthropic"
-
-    async def ask(self, question: Question, *, structured: bool) -> Reply:
-        body = await self._posted(question, structured=structured)
-        return talk.too_large(question, self.endpoint) if body is None else _read(body, question, self.endpoint)
-
-    async def close(self) -> None:
-        await self.sdk.close()
-
-    async def _posted(self, question: Question, *, structured: bool) -> bytes | None:
-        """The answer's body, or None if it is too large.
-
-        Errors of the SDK are not named as the cause of ours: they hold the question, which would get into logs.
-        """
-        import anthropic  # noqa: PLC0415 (an extra)
-        import httpx2  # noqa: PLC0415 (comes with it)
-
-        from nous.llm.wire import TooLarge  # noqa: PLC0415
-
-        payload = _payload(question, self.endpoint, structured=structured)
-        try:
-            response = await self.sdk.post("/v1/messages", cast_to=httpx2.Response, body=payload)
-        except anthropic.APITimeoutError:
-            raise timed_out(self.endpoint) from None
-        except anthropic.APIStatusError as error:
-            refusal = Refusal(error.status_code, error.response.headers, error.response.content)
-            raise refused(refusal, self.endpoint, question, structured=structured, now=self.clock()) from None
-        except anthropic.APIConnectionError as error:
-            if isinstance(error.__cause__, TooLarge):
-                return None
-            raise unreachable(self.endpoint, question, error.__cause__) from None
-        return response.content
+PROVIDER = Messages("https://api.anthropic.com")
 
 
 def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dict[str, Any]:

@@ -1,19 +1,18 @@
-"""OpenAI, and whoever else speaks its chat completions."""
+"""OpenAI, and whoever else speaks its chat completions.
 
+Reference: https://platform.openai.com/docs/api-reference/chat
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-from nous.errors import Misconfigured
 from nous.llm import talk
 from nous.llm.base import Question, Reply
-from nous.llm.endpoint import Client, Clock, Endpoint, keyed, placed
-from nous.llm.failures import Refusal, refused, timed_out, unreachable
+from nous.llm.endpoint import Endpoint, keyed, placed
+from nous.llm.failures import unreachable
 from nous.llm.schemas import strict
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 _HOST = "openai.com"
 
@@ -23,73 +22,23 @@ class ChatCompletions:
     """A server of that protocol, at *base_url* if the settings name no other. Only OpenAI itself insists on a key."""
 
     base_url: str
+    path: str = "/chat/completions"
 
     def settled(self, endpoint: Endpoint) -> Endpoint:
         at = placed(endpoint, self.base_url)
         return keyed(at, is_needed=_is_openai(at))
 
-    def load(self) -> None:
-        try:
-            import_module("openai")
-            import_module("nous.llm.wire")
-        except ImportError as error:
-            raise Misconfigured("models of openai need nous[llm]; run: pip install 'nous[llm]'") from error
+    def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
 
-    def open(self, endpoint: Endpoint, clock: Clock) -> Client:
-        from openai import AsyncOpenAI  # noqa: PLC0415 (see `load`)
+    def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
+        return _payload(question, endpoint, structured=structured)
 
-        from nous.llm.wire import http_client  # noqa: PLC0415
-
-        sdk = AsyncOpenAI(
-            api_key=endpoint.api_key,
-            base_url=endpoint.base_url,
-            max_retries=0,
-            timeout=endpoint.deadline,
-            http_client=http_client(endpoint),
-        )
-        sdk.organization = sdk.project = None  # it has them from the environment, and would tell any server
-        return _Client(endpoint, clock, sdk)
+    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
+        return _read(body, question, endpoint)
 
 
 PROVIDER = ChatCompletions(f"https://api.{_HOST}/v1")
-
-
-@dataclass(frozen=True, slots=True)
-class _Client:
-    endpoint: Endpoint
-    clock: Clock
-    sdk: "AsyncOpenAI"
-
-    async def ask(self, question: Question, *, structured: bool) -> Reply:
-        body = await self._posted(question, structured=structured)
-        return talk.too_large(question, self.endpoint) if body is None else _read(body, question, self.endpoint)
-
-    async def close(self) -> None:
-        await self.sdk.close()
-
-    async def _posted(self, question: Question, *, structured: bool) -> bytes | None:
-        """The answer's body, or None if it is too large.
-
-        Errors of the SDK are not named as the cause of ours: they hold the question, which would get into logs.
-        """
-        import httpx2  # noqa: PLC0415 (comes with the SDK)
-        import openai  # noqa: PLC0415
-
-        from nous.llm.wire import TooLarge  # noqa: PLC0415
-
-        payload = _payload(question, self.endpoint, structured=structured)
-        try:
-            response = await self.sdk.post("/chat/completions", cast_to=httpx2.Response, body=payload)
-        except openai.APITimeoutError:
-            raise timed_out(self.endpoint) from None
-        except openai.APIStatusError as error:
-            refusal = Refusal(error.status_code, error.response.headers, error.response.content)
-            raise refused(refusal, self.endpoint, question, structured=structured, now=self.clock()) from None
-        except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, TooLarge):
-                return None
-            raise unreachable(self.endpoint, question, error.__cause__) from None
-        return response.content
 
 
 def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dict[str, Any]:

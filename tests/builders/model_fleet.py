@@ -1,0 +1,230 @@
+"""The whole product on an embedded server of its own, with a model server for its provider.
+
+    with ModelServer(answer=about_its_service) as server, ModelFleet(directory, server) as fleet:
+        fleet.publish("tea")
+        wait_until(lambda: fleet.is_at_rest(1), "the episode")
+        assert fleet.tiers == ["llm"]
+
+Every session is about a service that is called like the session, so that a request tells which session it is for.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from builders.answers import answer
+from builders.model_server import ModelServer, Request
+from nous.cli.model import model_report
+from nous.episode import Episode
+from nous.fact import Learned
+from nous.learning.normalise import exact_form
+from nous.runtime.fleet import Fleet
+from nous.runtime.publish import About
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import LlmSettings, Settings, WorkerSettings
+from nous.wiring import World, build, fleet
+
+WORKERS = ("episode-summarizer", "episode-reviser", "fact-extractor")
+"""In the order in which work passes through them."""
+
+SWEEP = 0.1
+KEY = "sk-test-0123456789abcdef"
+
+_SERVICE = re.compile(r"run service (\S+) on port (\d+)")
+_FAILURES = ("timeout", "transport", "quota", "parse", "other")
+
+
+class Accounts(NamedTuple):
+    """What the books of all workers come to."""
+
+    dead: int
+    balance: int
+
+
+class ModelFleet:
+    """One process with the workers that a model concerns, from `start` to `stop`; *llm* and *worker* are settings.
+
+    Several may live side by side, each in its *directory*. Nothing runs in one that was not started, so that processes
+    can be watched through it.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        server: ModelServer,
+        *,
+        provider: str = "openai",
+        llm: Mapping[str, Any] | None = None,
+        worker: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._directory = directory
+        url = server.url if provider == "anthropic" else server.openai_url
+        known: dict[str, Any] = {"base_url": url, "api_key": KEY, "deadline": 5.0, "patience": 20.0}
+        pace: dict[str, Any] = {"sweep_interval": SWEEP, "backoff_base": 0.05, "lease": 20.0}
+        self.settings = Settings(
+            data_dir=directory,
+            embedder="hashed",
+            background_model=f"{provider}:test-model",
+            llm=LlmSettings(**{**known, **(llm or {})}),
+            worker=WorkerSettings(**{**pace, **(worker or {})}),
+        )
+        self.world: World = build(self.settings)
+        self._crew: Fleet | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings, for `nous` as a process of its own."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
+        llm, worker = self.settings.llm, self.settings.worker
+        return inherited | {
+            "NOUS_DATA_DIR": str(self._directory),
+            "NOUS_EMBEDDER": "hashed",
+            "NOUS_LOG_FORMAT": "json",
+            "NOUS_BACKGROUND_MODEL": str(self.settings.background_model),
+            "NOUS_LLM__BASE_URL": str(llm.base_url),
+            "NOUS_LLM__API_KEY": KEY,
+            "NOUS_LLM__DEADLINE": str(llm.deadline),
+            "NOUS_LLM__PATIENCE": str(llm.patience),
+            "NOUS_WORKER__SWEEP_INTERVAL": str(worker.sweep_interval),
+            "NOUS_WORKER__BACKOFF_BASE": str(worker.backoff_base),
+            "NOUS_WORKER__LEASE": str(worker.lease),
+        }
+
+    def start(self) -> None:
+        # At the first time this takes seconds, in which all the threads of a fleet would only make it slower.
+        import_module(str(self.settings.background_model).partition(":")[0])
+        self._crew = fleet(self.world, WORKERS, open_quarantine=_never)
+        self._crew.start()
+
+    def stop(self) -> None:
+        """Let what is in flight finish, and leave neither a thread nor a server behind."""
+        if self._crew:
+            self._crew.stop()
+            self._crew.wait()
+            _hang_up(self.world)
+        for client in (self.world.client, self.world.rq_client):
+            client.connection_pool.disconnect()
+        embedded.stop(self._directory)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def publish(self, *sessions: str) -> None:
+        """Hand over a session about each of these services, all at once."""
+        events = [
+            self.world.handover.of_content(_told(session, 9000 + number), About(session_id=session))
+            for number, session in enumerate(sessions)
+        ]
+        self.world.bus.publish(*events)
+
+    def is_at_rest(self, sessions: int) -> bool:
+        """Whether so many have an episode, nobody has anything to do, and no episode is to be offered to the model.
+
+        What the answers depend on is looked at first: work passes through the workers in one direction.
+        """
+        world, author = self.world, self.world.kit.author
+        assert author is not None
+        return (
+            len(self.episodes) == sessions
+            and not any(world.kit.briefs.unrefined(by=author.by))
+            and not any(
+                backlog.pending or backlog.waiting
+                for name in WORKERS
+                for backlog in world.ledger.backlogs(world.subscription(name))
+            )
+        )
+
+    @property
+    def episodes(self) -> list[Episode]:
+        return list(self.world.kit.episodes.recent(Scope(), limit=10_000))
+
+    @property
+    def tiers(self) -> list[str]:
+        """Of every session, in order."""
+        return sorted(str(episode.tier) for episode in self.episodes)
+
+    def editions(self, session: str) -> list[str]:
+        """The tiers that the episode of *session* has had, the first one first."""
+        [episode] = [episode for episode in self.episodes if episode.session_id == session]
+        return [str(each.tier) for each in reversed(self.world.kit.episodes.editions(Scope(), episode.id))]
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """What came of the calls, as `nous status --json` shows it, without what never happened."""
+        shown = model_report(self.world)["calls"].get(self.settings.background_model, {})
+        return {name: count for name, count in shown.items() if count}
+
+    @property
+    def failed(self) -> int:
+        """Calls that failed, whatever the reason; answers of no use are none of them."""
+        return sum(self.calls.get(name, 0) for name in _FAILURES if name != "parse")
+
+    @property
+    def accounts(self) -> Accounts:
+        accounts = [self.world.ledger.account(each) for each in self.world.subscriptions]
+        return Accounts(sum(account.dead for account in accounts), sum(account.balance for account in accounts))
+
+    @property
+    def learned(self) -> Counter[str]:
+        """How often each fact was learned, by what it says."""
+        rows = self.world.kit.facts.read(Scope()).rows
+        return Counter(exact_form(row.fact.text) for row in rows if isinstance(row, Learned))
+
+
+def service_of(request: Request) -> str:
+    """The service, and so the session, that *request* is about."""
+    return _found(request)[1]
+
+
+def about_its_service(request: Request) -> str:
+    """A good answer to any request about a session of ours."""
+    _, service, port = _found(request).group(0, 1, 2)
+    fact = {
+        "text": f"Service {service} always runs on port {port}.",
+        "category": "rule",
+        "subject": service,
+        "confidence": 0.9,
+        "turns": [1],
+        "event_date": None,
+    }
+    return answer(
+        title=f"Service {service} moves to port {port}",
+        summary=f"The user asked that service {service} runs on port {port}. It was set.",
+        candidate_facts=[fact],
+    )
+
+
+def _found(request: Request) -> re.Match[str]:
+    found = _SERVICE.search(request.user)
+    assert found is not None, "a request that is about no session of ours"
+    return found
+
+
+def _told(session: str, port: int) -> str:
+    return (
+        f"User: Please always run service {session} on port {port}.\n\n"
+        f"Assistant: Done: service {session} now listens on port {port}.\n\n"
+        "User: Thanks, that is all I needed."
+    )
+
+
+def _hang_up(world: World) -> None:
+    """Close the model's connections and its loop, which a process takes with it when it ends."""
+    model: Any = world.kit.author and world.kit.author.model
+    while hasattr(model, "_model"):
+        model = model._model
+    model.close()
+    model._loop.close()
+
+
+def _never(worker: str) -> None:
+    raise AssertionError(f"an event of {worker} is taken for one that kills its process")
