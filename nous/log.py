@@ -55,6 +55,7 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
         root.removeHandler(other)
     root.addHandler(handler)
     root.setLevel(level.upper())
+    logging.getLogger("httpx2").setLevel("WARNING")  # it tells every request, which our own lines do
     _take_over_from_rq()
 
 

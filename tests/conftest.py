@@ -1,6 +1,7 @@
 """Builders and waiting, for every test."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,16 @@ from nous.transcript.model import Entry, Kind, Transcript
 Ended = Callable[..., SessionEnded]
 WaitUntil = Callable[..., None]
 Told = Callable[..., Transcript]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where Python is told to keep no bytecode, every process would compile all that it imports: most of its CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.dont_write_bytecode:
+            patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+        yield
 
 
 @pytest.fixture

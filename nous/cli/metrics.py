@@ -9,7 +9,7 @@ from nous.cli.frame import App
 from nous.llm.base import Failure
 from nous.wiring import World, build
 
-_ANSWERS = ("answered", "remembered", "asked_again")
+_ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
 
 
 @click.command()

@@ -7,7 +7,7 @@ from typing import Any
 from nous.cli.show import table
 from nous.wiring import World
 
-_COUNTS = ("calls", "answered", "remembered", "asked_again", "tokens_in", "tokens_out")
+_COUNTS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
 _OFF = ("title", "summary", "rationale")
 _FAILURES = ("timeout", "transport", "quota", "parse", "other")
 

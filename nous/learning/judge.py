@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from uuid import UUID
 
-from nous.learning.guard.compare import Comparison, compare
+from nous.learning.guard.compare import ARRANGED, Comparison, compare
 from nous.learning.guard.lexicon import english
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
@@ -84,6 +84,16 @@ def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy)
             return _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
             return _guarded(statement, neighbours, policy)
+
+
+def rewords(statement: Statement, other: Statement) -> bool:
+    """Whether *statement* may be *other* in other words: all that differs is their order, or a detail of one of them.
+
+    Too weak to merge what two episodes say; not where one episode is told twice.
+    """
+    found = compare(statement.reading, other.reading, english())
+    is_one_sided = not (found.only_left and found.only_right)
+    return is_one_sided and found.objection in {None, ARRANGED}
 
 
 def floor(policy: Policy) -> float:

@@ -9,8 +9,8 @@ from uuid import UUID, uuid5
 from nous.episode import CandidateFact
 from nous.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.fact import Linked as LinkedRow
-from nous.learning.judge import Known, Linked, New, Richer, Verdict, floor, judge
-from nous.learning.known import Knowledge
+from nous.learning.judge import Known, Linked, New, Richer, Verdict, floor, judge, rewords
+from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.policy import Policy
 from nous.learning.statement import Statement
@@ -25,6 +25,7 @@ LONGEST_TEXT = 4000
 """Characters in a fact. What is longer is no fact, and would take minutes to compare."""
 
 ALREADY = "already learned from this episode"
+RETOLD = "a later edition of the same episode says it so"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +120,17 @@ def _finding(candidate: CandidateFact, vector: "NDArray[np.float32]", known: Kno
     match judge(statement, neighbours, occasion.policy):
         case Known() as verdict:
             return _confirmed(candidate, verdict, known, occasion)
+        case Linked() as verdict if _is_retold(statement, known[verdict.fact_id], occasion):
+            told = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
+            return _learned(candidate, told, known, occasion)
         case verdict:
             return _learned(candidate, verdict, known, occasion)
+
+
+def _is_retold(statement: Statement, other: KnownFact, occasion: Occasion) -> bool:
+    """Whether an earlier edition of this very episode, and nobody else, has said it in nearly these words."""
+    said_by = {(source.episode_id, source.event_id == occasion.source.event_id) for source in other.sources}
+    return said_by == {(occasion.source.episode_id, False)} and rewords(statement, other.statement)
 
 
 def _confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occasion: Occasion) -> Finding:

@@ -82,7 +82,7 @@ class Outages(Protocol):
         """None if *provider* may be called now.
 
         After a pause one call goes first, to see: for *probe* seconds, or until it has come to something, the others
-        are told to wait.
+        are told to wait a moment and to look again.
         """
         ...
 

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from nous.llm.base import Failure
 from nous.llm.books import Pause
 
+GLANCE = 2.0
+"""Seconds until somebody who waits for a probe looks again: mostly it is over long before it has to be."""
+
 
 class Course(NamedTuple):
     """Pauses after one kind of failure: each is twice the last, at least `first` and at most `cap` seconds.
@@ -82,7 +85,7 @@ def entered(outage: Outage | None, *, probe: float, now: float) -> Entered:
     if now < outage.pause_ends:
         return Entered(outage, outage.pause())
     if now < outage.probe_ends:
-        return Entered(outage, outage.pause(until=outage.probe_ends))
+        return Entered(outage, outage.pause(until=min(outage.probe_ends, now + GLANCE)))
     return Entered(replace(outage, probe_ends=now + probe), None)
 
 

@@ -12,7 +12,7 @@ from nous.bus.scripts import Scripts
 from nous.llm.base import Failure
 from nous.llm.books import Pause
 from nous.llm.keys import LlmKeys
-from nous.llm.pauses import Outage, Pauses
+from nous.llm.pauses import GLANCE, Outage, Pauses
 from nous.store import records
 
 
@@ -36,7 +36,7 @@ class RedisOutages:
         self._run = Scripts(client, clock, package="nous.llm.scripts")
 
     def enter(self, provider: str, *, probe: float) -> Pause | None:
-        return _pause(self._run("enter", (self._keys.outages,), (provider, uuid4().hex, repr(probe))))
+        return _pause(self._run("enter", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
 
     def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
         keys = (self._keys.outages, self._keys.said(uuid4().hex))

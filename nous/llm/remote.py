@@ -7,9 +7,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, NamedTuple
 
+import structlog
+
 from nous.errors import Misconfigured
 from nous.llm import providers, talk
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, Reply
+from nous.llm.books import Tally
 from nous.llm.endpoint import Clock, Endpoint, Provider, StructureRefused
 from nous.llm.failures import Refusal, refused, timed_out, unreachable
 from nous.llm.loading import loaded
@@ -22,6 +25,9 @@ _MARGIN = 1.0
 """Seconds beyond the two deadlines of a call, so that it ends by one of these, which say more."""
 
 
+log = structlog.get_logger(__name__)
+
+
 class Remote:
     """A model at an endpoint.
 
@@ -29,8 +35,8 @@ class Remote:
     are opened at the first call, in the loop; a forked child opens its own.
     """
 
-    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock) -> None:
-        """Find the provider, without loading its package.
+    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, tally: Tally | None = None) -> None:
+        """Find the provider. *tally* counts what is asked a second time, without a schema.
 
         Raises:
             Misconfigured: there is no such provider, or the endpoint lacks what it needs.
@@ -40,6 +46,7 @@ class Remote:
         self._is_structured = endpoint.structured != "text"
         self._loop = loop
         self._clock = clock
+        self._tally = tally
         self._line: _Line | None = None
 
     @property
@@ -53,23 +60,36 @@ class Remote:
             Misconfigured: the extra `llm` is not installed.
         """
         loaded(self._endpoint)
+        requests: list[bool] = []
         try:
-            return self._loop.run(lambda: self._in_turn(question), deadline=2 * self._endpoint.deadline + _MARGIN)
+            return self._loop.run(
+                lambda: self._in_turn(question, requests), deadline=2 * self._endpoint.deadline + _MARGIN
+            )
         except TimeoutError:
             raise ModelTimeout(f"{self._endpoint} was not asked in time: this process is too busy") from None
         except CancelledError:
             raise ModelUnreachable(f"{self._endpoint} was not waited for: the loop was closed") from None
+        finally:
+            if len(requests) > 1:
+                self._note_repeat()
+
+    def _note_repeat(self) -> None:
+        log.info("asked once more, without a schema", model=self.id)
+        if self._tally:
+            self._tally.count(self.id, calls=1, without_schema=1)
 
     def close(self) -> None:
-        """Close the connections of this process. Asking would open others."""
+        """Close the connections of this process, and end the thread of its loop. Asking would begin both anew."""
         self._loop.run(self._hung_up, deadline=self._endpoint.deadline)
+        self._loop.close()
 
-    async def _in_turn(self, question: Question) -> Reply:
+    async def _in_turn(self, question: Question, requests: list[bool]) -> Reply:
+        """Ask when a slot is free; *requests* takes for each request whether it came with a schema."""
         line = self._opened()
         await self._slot(line.slots)
         try:
             async with asyncio.timeout(self._endpoint.deadline):
-                return await self._answered(line.client, question)
+                return await self._answered(line.client, question, requests)
         except TimeoutError:
             raise ModelTimeout(f"{self._endpoint} did not answer within {self._endpoint.deadline:g} s") from None
         finally:
@@ -83,18 +103,20 @@ class Remote:
             text = f"{self._endpoint}: all {self._endpoint.concurrency} calls that may be in flight are"
             raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
 
-    async def _answered(self, client: "httpx2.AsyncClient", question: Question) -> Reply:
+    async def _answered(self, client: "httpx2.AsyncClient", question: Question, requests: list[bool]) -> Reply:
         """Ask again without a schema where that may help, and keep to it once it has helped.
 
         Had it not helped, the schema was not to blame: a name of a model that is wrong, or a question too long.
         """
         if not self._is_structured:
             return await self._asked(client, question, structured=False)
+        requests.append(True)
         try:
             return await self._asked(client, question, structured=True)
         except StructureRefused:
             if self._endpoint.structured == "schema":
                 raise
+        requests.append(False)
         reply = await self._asked(client, question, structured=False)
         self._is_structured = False
         return reply

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, cast
 
+import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -64,7 +65,7 @@ def _cut(text: str, longest: int, note: repair.Note) -> str:
 def _facts(value: Any, note: repair.Note) -> list[dict[str, Any]]:
     """Facts as objects that say something; a fact may be a mere text."""
     facts: list[dict[str, Any]] = []
-    for item in repair.items_of(value, note):
+    for item in repair.items_of(_unpacked(value, note), note):
         fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
         text = repair.text_of(fields.get("text") or item, note if not fields.get("text") else _no_note)
         if text:
@@ -72,6 +73,20 @@ def _facts(value: Any, note: repair.Note) -> list[dict[str, Any]]:
         else:
             note("a blank fact was dropped")
     return facts
+
+
+def _unpacked(value: Any, note: repair.Note) -> Any:
+    """*value*, or the objects that a text of it spells out: some models write JSON within JSON."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    for text in (value, f"[{value}]"):
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            continue
+        note("JSON in a text was read")
+        return found
+    return value
 
 
 def _no_note(_: str) -> None: ...

@@ -69,12 +69,19 @@ class Mind:
     author: Author | None
     anchorer: Anchorer
     problem: Misconfigured | None = None
+    remote: Remote | None = None
+
+    def close(self) -> None:
+        """Close the connections of this process to the model, and end the thread of its calls."""
+        if self.remote:
+            self.remote.close()
 
 
 def mind_of(settings: Settings, books: ModelBooks, *, excerpts: Excerpts, clock: Clock) -> Mind:
     """The configured model with its prompts; without an author where there is none, or it cannot be asked."""
     try:
-        author = _author(settings, books, clock=clock)
+        remote = _remote(settings, books, clock=clock)
+        author = _author(remote, settings, books, clock=clock) if remote else None
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
     except Misconfigured as problem:
         return Mind(
@@ -82,18 +89,23 @@ def mind_of(settings: Settings, books: ModelBooks, *, excerpts: Excerpts, clock:
         )
     model = author.model if author else None
     anchorer = Anchorer(excerpts=excerpts, prompt=prompt, clock=clock, model=model, tally=books.tally)
-    return Mind(author=author, anchorer=anchorer)
+    return Mind(author=author, anchorer=anchorer, remote=remote)
 
 
-def _author(settings: Settings, books: ModelBooks, *, clock: Clock) -> Author | None:
-    """None where no model is set.
+def _remote(settings: Settings, books: ModelBooks, *, clock: Clock) -> Remote | None:
+    """The model that is set, if one is.
 
     Raises:
-        Misconfigured: the model's name, its key, its address or the prompt does not do.
+        Misconfigured: its name, its key or its address does not do.
     """
     if settings.background_model is None:
         return None
-    remote = Remote(_endpoint(settings.background_model, settings.llm), loop=LoopThread(), clock=clock)
+    endpoint = _endpoint(settings.background_model, settings.llm)
+    return Remote(endpoint, loop=LoopThread(), clock=clock, tally=books.tally)
+
+
+def _author(remote: Remote, settings: Settings, books: ModelBooks, *, clock: Clock) -> Author:
+    """Who has *remote* write. Raises `Misconfigured` where the prompt does not do."""
     return Author(
         model=in_order(remote, settings.llm, books, clock=clock),
         prompt=_prompt("episode", settings.summary.prompt, setting="summary.prompt"),

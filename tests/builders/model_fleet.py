@@ -1,9 +1,11 @@
 """The whole product on an embedded server of its own, with a model server for its provider.
 
-    with ModelServer(answer=about_its_service) as server, ModelFleet(directory, server) as fleet:
-        fleet.publish("tea")
-        wait_until(lambda: fleet.is_at_rest(1), "the episode")
-        assert fleet.tiers == ["llm"]
+    fleet = ModelFleet(directory, server)          # server: ModelServer(about_its_service)
+    fleet.start()
+    fleet.publish("tea")
+    wait_until(lambda: fleet.is_at_rest(1), "the episode")
+    assert fleet.tiers == ["llm"]
+    fleet.stop()
 
 Every session is about a service that is called like the session, so that a request tells which session it is for.
 """
@@ -12,12 +14,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
+from nous.bus.ledger import Account
 from nous.cli.model import model_report
 from nous.episode import Episode
 from nous.fact import Learned
@@ -36,7 +38,6 @@ SWEEP = 0.1
 KEY = "sk-test-0123456789abcdef"
 
 _SERVICE = re.compile(r"run service (\S+) on port (\d+)")
-_FAILURES = ("timeout", "transport", "quota", "parse", "other")
 
 
 class Accounts(NamedTuple):
@@ -96,8 +97,6 @@ class ModelFleet:
         }
 
     def start(self) -> None:
-        # At the first time this takes seconds, in which all the threads of a fleet would only make it slower.
-        import_module(str(self.settings.background_model).partition(":")[0])
         self._crew = fleet(self.world, WORKERS, open_quarantine=_never)
         self._crew.start()
 
@@ -110,13 +109,6 @@ class ModelFleet:
         for client in (self.world.client, self.world.rq_client):
             client.connection_pool.disconnect()
         embedded.stop(self._directory)
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
     def publish(self, *sessions: str) -> None:
         """Hand over a session about each of these services, all at once."""
@@ -163,10 +155,8 @@ class ModelFleet:
         shown = model_report(self.world)["calls"].get(self.settings.background_model, {})
         return {name: count for name, count in shown.items() if count}
 
-    @property
-    def failed(self) -> int:
-        """Calls that failed, whatever the reason; answers of no use are none of them."""
-        return sum(self.calls.get(name, 0) for name in _FAILURES if name != "parse")
+    def account(self, worker: str) -> Account:
+        return self.world.ledger.account(self.world.subscription(worker))
 
     @property
     def accounts(self) -> Accounts:
@@ -219,11 +209,7 @@ def _told(session: str, port: int) -> str:
 
 def _hang_up(world: World) -> None:
     """Close the model's connections and its loop, which a process takes with it when it ends."""
-    model: Any = world.kit.author and world.kit.author.model
-    while hasattr(model, "_model"):
-        model = model._model
-    model.close()
-    model._loop.close()
+    world.mind.close()
 
 
 def _never(worker: str) -> None:

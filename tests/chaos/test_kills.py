@@ -12,6 +12,7 @@ from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
 from nous.bus.ledger import Account
 from nous.codec import decode
+from nous.errors import Unavailable
 from nous.events import EpisodeSummarized
 from nous.fact import Confirmed, Learned
 from nous.learning.normalise import exact_form
@@ -82,14 +83,20 @@ def strike(kill: Kill, fleet: Any, chance: random.Random, kill_server: Callable[
 
 
 def through(world: World) -> int:
-    """Deliveries that are no longer anybody's work."""
-    accounts = [world.ledger.account(each) for each in world.subscriptions]
+    """Deliveries that are no longer anybody's work; none that we know of while the server loads what it had."""
+    try:
+        accounts = [world.ledger.account(each) for each in world.subscriptions]
+    except Unavailable:
+        return 0
     return sum(account.received - account.in_flight for account in accounts)
 
 
 def is_at_rest(world: World, events: int) -> bool:
-    accounts = {each.group: world.ledger.account(each) for each in world.subscriptions}
-    backlogs = [backlog for each in world.subscriptions for backlog in world.ledger.backlogs(each)]
+    try:
+        accounts = {each.group: world.ledger.account(each) for each in world.subscriptions}
+        backlogs = [backlog for each in world.subscriptions for backlog in world.ledger.backlogs(each)]
+    except Unavailable:
+        return False
     return (
         accounts["episode-summarizer"].received >= events
         and not any(account.in_flight for account in accounts.values())

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from nous.llm.base import Failure
 from nous.llm.books import Outages, Pause
 from nous.llm.memory import MemoryOutages
+from nous.llm.pauses import GLANCE
 from nous.llm.redis_outages import RedisOutages
 
 P, Q = "openai", "ollama: Köln"
@@ -143,9 +144,9 @@ def test_after_a_pause_one_call_goes_first_and_the_others_wait_for_it(world: Wor
     in_pause = world.enter()
     world.clock.now += 1
 
-    assert [in_pause, world.enter(), world.enter()] == [1, None, PROBE]
+    assert [in_pause, world.enter(), world.enter()] == [1, None, GLANCE]
     world.clock.now += 5
-    assert world.enter() == PROBE - 5
+    assert world.enter() == GLANCE
 
 
 def test_a_probe_that_is_not_heard_of_again_is_replaced(world: World) -> None:
@@ -154,7 +155,7 @@ def test_a_probe_that_is_not_heard_of_again_is_replaced(world: World) -> None:
     world.enter()
     world.clock.now += PROBE
 
-    assert [world.enter(), world.enter()] == [None, PROBE]
+    assert [world.enter(), world.enter()] == [None, GLANCE]
 
 
 def test_a_probe_that_fails_begins_a_longer_pause(world: World) -> None:
@@ -171,7 +172,7 @@ def test_a_probe_that_comes_to_nothing_makes_way_for_the_next(world: World) -> N
     world.enter()
 
     assert world.fails(Failure.TIMEOUT) is None  # the second failure in a row
-    assert [world.enter(), world.enter()] == [None, PROBE]
+    assert [world.enter(), world.enter()] == [None, GLANCE]
 
 
 def test_a_success_ends_the_pause_and_what_led_to_it(world: World) -> None:
@@ -190,7 +191,7 @@ def test_of_many_that_enter_after_a_pause_one_is_the_probe(world: World) -> None
     with ThreadPoolExecutor(max_workers=8) as pool:
         entered = [future.result() for future in [pool.submit(world.enter) for _ in range(40)]]
 
-    assert sorted(entered, key=lambda seconds: seconds or 0) == [None, *[PROBE] * 39]
+    assert sorted(entered, key=lambda seconds: seconds or 0) == [None, *[GLANCE] * 39]
 
 
 def test_of_many_that_fail_at_once_one_makes_the_pause(world: World) -> None:

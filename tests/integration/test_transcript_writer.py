@@ -1,11 +1,14 @@
 """T3, T4, T5: several processes write one transcript, are killed while they do, and fill the disk."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from signal import SIGKILL
 
 import orjson
 import pytest
@@ -16,6 +19,8 @@ from nous.transcript.events.talk import UserMessage
 
 EVENTS = 250
 ROUNDS = 50
+SOON = 0.002
+"""Seconds between two looks at a file that grows by megabytes while nobody looks."""
 
 WRITE = """
 import sys
@@ -35,13 +40,19 @@ with ThreadPoolExecutor(threads) as pool:
 """
 
 WRITE_FOR_EVER = """
-import itertools, sys
+import itertools, os, sys
 from nous.transcript import TranscriptWriter
 
-writer = TranscriptWriter("killed", base=sys.argv[1])
-for number in itertools.count():
-    writer.append({"type": "user_message", "content": f"{sys.argv[2]} {number} " + "x" * 200_000})
+for turn in map(str.strip, sys.stdin):
+    child = os.fork()
+    if not child:
+        writer = TranscriptWriter("killed", base=sys.argv[1])
+        for number in itertools.count():
+            writer.append({"type": "user_message", "content": f"{turn} {number} " + "x" * 200_000})
+    print(child, flush=True)
+    print(-os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+"""A process for each line that is read; a fork, so that what it needs is imported once."""
 
 WRITE_UNTIL_IT_IS_FULL = """
 import resource, signal, sys
@@ -98,16 +109,43 @@ def test_many_writers_of_one_array_lose_nothing(tmp_path: Path) -> None:
     assert len(orjson.loads(path.read_bytes())) == len(list(said(path))) == 80
 
 
+@contextmanager
+def writers(base: Path) -> Generator[Callable[[int], Callable[[], int]]]:
+    """Starts a process that writes for ever, and gives what kills it and returns the signal that ended it."""
+    command = script(WRITE_FOR_EVER, base)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as parent:
+        assert parent.stdin
+        assert parent.stdout
+        requests, replies = parent.stdin, parent.stdout
+
+        def start(turn: int) -> Callable[[], int]:
+            print(turn, file=requests, flush=True)
+            process = int(replies.readline())
+
+            def kill() -> int:
+                os.kill(process, SIGKILL)
+                return int(replies.readline())
+
+            return kill
+
+        try:
+            yield start
+        finally:
+            os.killpg(parent.pid, SIGKILL)
+
+
 def test_a_killed_writer_leaves_one_torn_line_at_worst(tmp_path: Path) -> None:
     """A kill -9 at a moment that nobody chose, fifty times, each time into the same file."""
     path = tmp_path / "killed" / "transcript.json"
     chance = Random(20260101)
-    for turn in range(ROUNDS):
-        before = path.stat().st_size if path.exists() else 0
-        enough = before + chance.randrange(1, 3_000_000)
-        with subprocess.Popen(script(WRITE_FOR_EVER, tmp_path, turn)) as process:
-            wait_until(lambda size=enough: path.exists() and path.stat().st_size > size, "the file to grow")
-            process.kill()
+    with writers(tmp_path) as start:
+        for turn in range(ROUNDS):
+            before = path.stat().st_size if path.exists() else 0
+            enough = before + chance.randrange(1, 3_000_000)
+            kill = start(turn)
+            wait_until(lambda size=enough: path.exists() and path.stat().st_size > size, "the file to grow", pause=SOON)
+            assert kill() == SIGKILL
     assert TranscriptWriter("killed", base=tmp_path).append(UserMessage(content="end 0 ."))
 
     transcript = read_transcript(path)

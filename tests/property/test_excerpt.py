@@ -60,10 +60,12 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 
 BUDGETS = st.one_of(st.integers(0, 300), st.integers(0, 9000))
+MORE = settings().max_examples * 2
+"""For the law that everything rests on."""
 
 
 @given(transcripts(), BUDGETS, st.sampled_from(names()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=MORE, deadline=None)
 def test_an_excerpt_is_never_longer_than_its_budget(transcript: Transcript, budget: int, strategy: str) -> None:
     assert len(fit(transcript, budget, strategy=strategy).text) <= budget
 

@@ -66,9 +66,10 @@ def is_accounted(manifest: Manifest, transcript: Transcript) -> bool:
 def broken(sessions: Sequence[Transcript], strategy: str) -> list[tuple[str, int]]:
     """Where a law does not hold: the session, and the budget that shows it.
 
-    The default strategy, which everybody gets, is tried at every budget; another at every fourth, by turns.
+    A session is tried at every second budget with the default strategy, which everybody gets, and at every fourth with
+    another, by turns: where there are as many sessions, each budget is tried with one of them.
     """
-    step = 1 if strategy == "default" else 4
+    step = min(len(sessions), 2 if strategy == "default" else 4)
     tried = [(session, budget) for number, session in enumerate(sessions) for budget in BUDGETS[number % step :: step]]
     excerpts = [fit(session, budget, strategy=strategy) for session, budget in tried]
     return [

@@ -28,6 +28,8 @@ CALLS = st.sampled_from(
 )
 BUDGETS = st.one_of(st.integers(0, 60), st.integers(60, 240), st.integers(0, 1200))
 MOST = st.integers(1, 12)
+MORE = settings().max_examples * 2
+"""For laws whose failures are rare."""
 SAID = [Kind.USER, Kind.ASSISTANT, Kind.TOOL_CALL]
 KINDS = st.one_of(
     st.lists(st.sampled_from(Kind), max_size=20), st.lists(st.sampled_from(SAID), min_size=12, max_size=40)
@@ -66,7 +68,7 @@ def joined(found: Windows) -> tuple[Entry, ...]:
 
 
 @given(transcripts(), BUDGETS, MOST, st.sampled_from(names()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=MORE, deadline=None)
 def test_no_window_is_longer_than_the_budget(transcript: Transcript, budget: int, most: int, strategy: str) -> None:
     found = windows(transcript, budget, most=most, strategy=strategy)
 
@@ -126,7 +128,7 @@ def test_a_session_of_more_than_four_budgets_has_several(transcript: Transcript,
 
 
 @given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=MORE, deadline=None)
 def test_a_boundary_is_inside_of_a_turn_only_if_the_turn_is_longer_than_a_window(
     transcript: Transcript, budget: int, most: int
 ) -> None:
@@ -137,7 +139,7 @@ def test_a_boundary_is_inside_of_a_turn_only_if_the_turn_is_longer_than_a_window
 
 
 @given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=MORE, deadline=None)
 def test_a_turn_of_less_than_half_a_window_is_never_cut(transcript: Transcript, budget: int, most: int) -> None:
     found = windows(transcript, budget, most=most)
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -44,12 +45,24 @@ def name(value: object) -> str | None:
     return f"{value.parent.name}/{value.name}" if isinstance(value, Path) else None
 
 
+@cache
+def read(path: Path) -> Transcript:
+    """A session, read once for all tests."""
+    return read_transcript(path)
+
+
 def raw_lines(path: Path) -> list[bytes]:
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     return content.splitlines()
 
 
-def raw_records(path: Path) -> Iterator[Json]:
+@cache
+def raw_records(path: Path) -> tuple[Json, ...]:
+    """The records of a file, which nobody may change, read once for all tests."""
+    return tuple(_raw_records(path))
+
+
+def _raw_records(path: Path) -> Iterator[Json]:
     """The records of a file by the slow way: one JSON value after another on each line, each uuid once."""
     decoder = json.JSONDecoder()
     seen: set[str] = set()
@@ -73,7 +86,7 @@ def texts(transcript: Transcript, *kinds: Kind) -> list[str]:
 
 @pytest.mark.parametrize(("path", "expected"), OURS, ids=name)
 def test_the_format_is_recognised_and_something_was_said(path: Path, expected: str) -> None:
-    transcript = read_transcript(path)
+    transcript = read(path)
 
     assert transcript.format == expected
     assert texts(transcript, Kind.USER)
@@ -117,7 +130,7 @@ def is_json(line: bytes) -> bool:
 
 @pytest.mark.parametrize("path", CLAUDE, ids=name)
 def test_no_prompt_is_missed(path: Path) -> None:
-    said = texts(read_transcript(path), Kind.USER)
+    said = texts(read(path), Kind.USER)
 
     assert prompts(path)
     assert [words for words in prompts(path) if not any(words in prompt for prompt in said)] == []
@@ -127,12 +140,12 @@ def test_no_prompt_is_missed(path: Path) -> None:
 def test_no_result_of_a_tool_is_taken_for_the_users_words(path: Path) -> None:
     results = {str(block["content"]).strip() for block in tool_results(path)}
 
-    assert not results & set(texts(read_transcript(path), Kind.USER))
+    assert not results & set(texts(read(path), Kind.USER))
 
 
 @pytest.mark.parametrize("path", CLAUDE, ids=name)
 def test_every_rejection_is_a_decision_and_none_is_an_error(path: Path) -> None:
-    transcript = read_transcript(path)
+    transcript = read(path)
     reasons = [str(block["content"]).partition("the user said:")[2].strip() for block in rejected(path)]
 
     decisions = texts(transcript, Kind.DECISION)
@@ -146,7 +159,7 @@ def test_every_answer_and_every_call_is_there_once(path: Path) -> None:
     found = [record for record in raw_records(path) if record.get("type") == "assistant"]
     calls = [block["id"] for record in found for block in blocks(record) if block["type"] == "tool_use"]
     answers = [block["text"].strip() for record in found for block in blocks(record) if block["type"] == "text"]
-    transcript = read_transcript(path)
+    transcript = read(path)
 
     assert [entry.call_id for entry in transcript if entry.kind is Kind.TOOL_CALL] == calls
     said = "\n\n".join(texts(transcript, Kind.ASSISTANT, Kind.ERROR))
@@ -157,7 +170,7 @@ def test_nothing_of_all_of_them_is_lost_or_mistaken() -> None:
     """The figures of the tests above, together; `pytest -s` prints them."""
     typed = missed = results = mistaken = rejections = decided = glued = 0
     for path in CLAUDE:
-        transcript = read_transcript(path)
+        transcript = read(path)
         said = texts(transcript, Kind.USER)
         own = prompts(path)
         outputs = {str(block["content"]).strip() for block in tool_results(path)}
@@ -175,7 +188,7 @@ def test_nothing_of_all_of_them_is_lost_or_mistaken() -> None:
 
 @pytest.mark.parametrize("path", CLAUDE, ids=name)
 def test_every_record_is_accounted_for(path: Path) -> None:
-    transcript = read_transcript(path)
+    transcript = read(path)
 
     lines = sum(bool(line.strip()) for line in raw_lines(path))
     assert len({entry.line for entry in transcript}) + sum(transcript.skipped.values()) >= lines - _silent(path)
@@ -208,7 +221,7 @@ def test_the_three_forms_of_one_qbit_session_say_the_same() -> None:
 def test_a_labelled_text_has_as_many_prompts_as_labels(path: Path) -> None:
     labels = re.findall(r"^user:", path.read_text(), re.MULTILINE | re.IGNORECASE)
 
-    assert len(texts(read_transcript(path), Kind.USER)) == len(labels)
+    assert len(texts(read(path), Kind.USER)) == len(labels)
 
 
 @pytest.mark.parametrize("path", CHAT, ids=name)
@@ -227,6 +240,6 @@ def test_a_file_of_many_sessions_is_split_into_all_of_them(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in files("**/*") if path.is_file()], ids=name)
 def test_every_other_file_is_read_or_refused_with_what_is_in_it(path: Path) -> None:
     try:
-        read_transcript(path)
+        read(path)
     except UnknownFormat as refusal:
         assert "it holds" in str(refusal)  # noqa: PT017  a file may be read or refused; both are right

@@ -1,5 +1,6 @@
 """From candidates to rows."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid5
 
@@ -12,7 +13,7 @@ from nous.errors import BadInput
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Learned, Linked, Source, Superseded
 from nous.learning.known import Knowledge
-from nous.learning.learn import ALREADY, LONGEST_TEXT, Learning, Occasion, fact_id, learn, usable
+from nous.learning.learn import ALREADY, LONGEST_TEXT, RETOLD, Learning, Occasion, fact_id, learn, usable
 from nous.learning.policy import Policy
 from nous.scope import Scope
 
@@ -181,3 +182,49 @@ def test_a_text_too_long_for_a_fact_is_cut_and_counted() -> None:
     fitting = CandidateFact(text="The port is 8080")
 
     assert usable([CandidateFact(text="x" * (LONGEST_TEXT + 1)), fitting], cap=50) == ((fitting,), 1)
+
+
+def retold(knowledge: Knowledge, *texts: str) -> Learning:
+    """What a later edition of the first episode teaches."""
+    at = occasion()
+    later = replace(at, source=replace(at.source, event_id=uuid5(NAMESPACE, "another edition")))
+    candidates = [CandidateFact(text=text, turns=(1,)) for text in texts]
+    return learn(candidates, EMBEDDER.embed(texts), knowledge=knowledge, occasion=later)
+
+
+def test_a_later_edition_of_an_episode_takes_the_place_of_what_it_says_in_other_words() -> None:
+    knowledge = nothing()
+    taught(knowledge, "Always run service billing on port 9017")
+
+    learning = retold(knowledge, "Service billing always runs on port 9017")
+
+    [finding] = learning.findings
+    assert (finding.verdict.name, finding.verdict.reason) == ("richer", RETOLD)
+    assert [type(row) for row in learning.rows] == [Learned, Superseded]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Service billing always runs on port 9018",
+        "Service billing never runs on port 9017",
+        "Service shipping always runs on port 9017",
+    ],
+)
+def test_a_later_edition_that_says_something_else_leaves_what_was_said(text: str) -> None:
+    knowledge = nothing()
+    taught(knowledge, "Always run service billing on port 9017")
+
+    [finding] = retold(knowledge, text).findings
+
+    assert finding.verdict.name in {"linked", "new"}
+
+
+def test_what_another_episode_has_said_too_is_not_retold_by_one_of_them() -> None:
+    knowledge = nothing()
+    taught(knowledge, "Always run service billing on port 9017")
+    taught(knowledge, "Always run service billing on port 9017", episode="second")
+
+    [finding] = retold(knowledge, "Service billing always runs on port 9017").findings
+
+    assert finding.verdict.name == "linked"

@@ -19,6 +19,9 @@ class Comparison:
     only_right: tuple[str, ...] = ()
 
 
+ARRANGED = "the same words in another relation"
+"""The objection to two texts that differ in nothing but the order of their words."""
+
 Check = Callable[[Reading, Reading, Lexicon], str | None]
 
 
@@ -165,7 +168,7 @@ def _arrangement(left: Reading, right: Reading, pairs: Sequence[Pair], lexicon: 
     here = tuple(_placed(left.words[at], number) for number, (at, _) in enumerate(pairs))
     in_right_order = sorted(enumerate(pairs), key=lambda numbered: numbered[1][1])
     there = tuple(_placed(right.words[at], number) for number, (_, at) in in_right_order)
-    return None if same_arrangement(here, there, lexicon.interchangeable) else "the same words in another relation"
+    return None if same_arrangement(here, there, lexicon.interchangeable) else ARRANGED
 
 
 def _placed(word: Word, pair: int) -> Placed:

@@ -3,6 +3,7 @@
 --
 -- KEYS  1 outages
 -- ARGV  1 provider  2 a name for this call, which nobody else has  3 seconds for a probe
+--       4 seconds until somebody who waits for a probe looks again
 -- Returns nothing if it may be called, or the pause (see prelude.lua).
 local now = clock()
 local outage = read_outage(KEYS[1], ARGV[1])
@@ -13,7 +14,7 @@ if now < outage.pause_ends then
   return pause_until(outage.pause_ends, outage)
 end
 if now < outage.probe_ends and outage.prober ~= ARGV[2] then
-  return pause_until(outage.probe_ends, outage)
+  return pause_until(math.min(outage.probe_ends, now + tonumber(ARGV[4])), outage)
 end
 outage.probe_ends = now + tonumber(ARGV[3])
 outage.prober = ARGV[2]

@@ -1,0 +1,183 @@
+"""A program for tests: makes attempts, each in a process of its own, which meets the fate that it is told.
+
+Says "ready", reads lines `FATE WORKER LANE ENTRY ATTEMPT SETTINGS` (the last in JSON), and answers each with a line:
+what the attempt said, or the signal that ended its process. Every process is a fork of this one, which has imported all
+there is, and has no connection and no thread.
+"""
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+from typing import NoReturn
+
+from builders.model_server import ModelServer
+from builders.model_world import ModelWorld
+from builders.questions import question, remote
+from typing_extensions import override  # typing has it from Python 3.12 on
+
+from nous import log
+from nous.bus.base import Committed, Delivery, Refused, Verdict
+from nous.bus.keys import BusKeys
+from nous.bus.redis import RedisBus
+from nous.codec import decode, encode
+from nous.effects import Effects, SaveEpisode
+from nous.llm.base import Question, Reply
+from nous.llm.books import Pins
+from nous.llm.loop import LoopThread
+from nous.runtime.attempt import AttemptFailed, Attempts
+from nous.settings.model import Settings
+from nous.store.keys import StoreKeys
+from nous.store.plans import plan_for
+from nous.wiring import World, build, discover
+from nous.wiring.model import mind_of
+from workers.episode_summarizer import WORKER as SUMMARIZER
+
+REFUSALS = 3
+_LONGEST = 60
+"""Seconds that an attempt may take before it counts as stuck."""
+
+
+class Fate(StrEnum):
+    """Where the process of an attempt is killed, or what else befalls it."""
+
+    NONE = "none"
+    BEFORE_PIN = "before-pin"
+    AFTER_PIN = "after-pin"
+    AT_COMMIT = "at-commit"
+    REFUSED = "refused"
+    REFUSED_THEN_KILLED = "refused-then-killed"
+
+
+class FatefulPins:
+    """Real pins. They remember what was looked for, and kill this process before or after the first that they keep."""
+
+    def __init__(self, pins: Pins, fate: Fate) -> None:
+        self._pins = pins
+        self._fate = fate
+        self._asked: list[tuple[Question, str]] = []
+
+    @property
+    def hold_everything(self) -> bool:
+        """Whether every question that came by is answered in Redis, and there was one."""
+        return bool(self._asked) and all(self._pins.find(*asked) for asked in self._asked)
+
+    def find(self, question: Question, model: str) -> Reply | None:
+        self._asked.append((question, model))
+        return self._pins.find(question, model)
+
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+        if self._fate is Fate.BEFORE_PIN:
+            die()
+        kept = self._pins.pin(question, model, reply)
+        if self._fate is Fate.AFTER_PIN:
+            die()
+        return kept
+
+
+class FatefulBus(RedisBus):
+    """The real bus, up to the commit: it kills this process instead, or has somebody else get in first."""
+
+    def __init__(self, world: World, pins: FatefulPins, fate: Fate) -> None:
+        prefix = world.settings.prefix
+        super().__init__(
+            world.client,
+            plan_of=partial(plan_for, keys=StoreKeys(prefix)),
+            keys=BusKeys(prefix),
+            subscriptions=world.subscriptions,
+        )
+        self._pins = pins
+        self._fate = fate
+        self._refused = 0
+
+    @override
+    def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
+        assert self._pins.hold_everything, "an answer is about to be used that is not pinned"
+        if self._fate in {Fate.REFUSED, Fate.REFUSED_THEN_KILLED} and self._refused < REFUSALS:
+            return self._outrun(delivery, effects)
+        if self._fate in {Fate.AT_COMMIT, Fate.REFUSED_THEN_KILLED}:
+            die()
+        return super().commit(delivery, effects)
+
+    def _outrun(self, delivery: Delivery, effects: Effects) -> Verdict:
+        """Commit after somebody else has stored another version of the session, a shorter one."""
+        save = next(write for write in effects.writes if isinstance(write, SaveEpisode))
+        rival = replace(save.episode, version=f"rival {self._refused}", bytes=1)
+        assert isinstance(self.apply(Effects(writes=(replace(save, episode=rival),))), Committed)
+        verdict = super().commit(delivery, effects)
+        assert isinstance(verdict, Refused), "a commit was let through although it was outrun"
+        self._refused += 1
+        return verdict
+
+
+def die() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("survived SIGKILL")
+
+
+def main() -> None:
+    log.configure("error")
+    rehearse()
+    gc.freeze()  # or the first collection of every child copies all of this one's memory
+    print("ready", flush=True)
+    for line in sys.stdin:
+        print(fork(line.split(" ", 5)), flush=True)
+
+
+def rehearse() -> None:
+    """Load and compile here, once, what an attempt needs: it takes longer than the attempt."""
+    discover()
+    world = ModelWorld()
+    event = world.publish()
+    decode(encode(event), type_hint=event.type)
+    SUMMARIZER.build(world.kit)(event)
+    with ModelServer() as server, LoopThread() as loop:
+        remote(server, loop, "vllm").ask(question())
+
+
+def fork(words: Sequence[str]) -> str:
+    """Make the attempt in a fork, and tell what came of it."""
+    assert threading.active_count() == 1, "a thread would be lost in the fork, with whatever it has locked"
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(_LONGEST)
+        os.write(writing, said(words).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading) as pipe:  # noqa: PTH123 (a pipe has no path)
+        text = pipe.read()
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return f"killed by {signal.Signals(-ended).name}" if ended < 0 else " ".join(text.split())
+
+
+def said(words: Sequence[str]) -> str:
+    fate, worker, lane, entry, attempt, settings = words
+    try:
+        return attempts(Settings.model_validate_json(settings), Fate(fate))(worker, lane, entry, int(attempt))
+    except AttemptFailed as failure:
+        return f"failed: {failure}"
+
+
+def attempts(settings: Settings, fate: Fate) -> Attempts:
+    """What makes attempts, as `build` has it, but for the pins and the bus."""
+    world = build(settings)
+    pins = FatefulPins(world.model_books.pins, fate)
+    books = replace(world.model_books, pins=pins)
+    mind = mind_of(settings, books, excerpts=world.kit.excerpts, clock=world.kit.clock)
+    return Attempts(
+        world.workers,
+        bus=FatefulBus(world, pins, fate),
+        kit=replace(world.kit, author=mind.author, anchorer=mind.anchorer),
+        patience=world.patience,
+        leases=world.leases,
+    )
+
+
+if __name__ == "__main__":
+    main()

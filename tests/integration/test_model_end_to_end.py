@@ -1,0 +1,221 @@
+"""Every way in which a model server goes wrong, against everything that is real: one session and one fault at a time.
+
+A provider that fails is left alone by all sessions of an installation, so that each such fault has an installation of
+its own. Answers that cannot be used are their session's own affair; these share one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import pytest
+from builders.model_fleet import Accounts, ModelFleet, about_its_service, service_of
+from builders.model_server import ModelServer, Request
+from builders.waiting import wait_until
+from structlog.contextvars import merge_contextvars
+from structlog.testing import capture_logs
+
+ATTEMPTS = 2
+"""How often a call that nobody answers is made for one event."""
+FOR_EVER = 99
+
+
+class Outcome(NamedTuple):
+    """What became of a session.
+
+    `requests` is how many the server saw of it, `failures` what the log says of those that failed. `asked_again` counts
+    answers that had to be asked for once more, and `errors` the attempts that it has cost. `tiers` are the editions of
+    its episode, the first one first.
+    """
+
+    requests: int
+    failures: tuple[str, ...] = ()
+    asked_again: int = 0
+    errors: int = 0
+    tiers: tuple[str, ...] = ("llm",)
+
+
+class Case(NamedTuple):
+    """A session whose requests meet *faults*, one each, and what shall become of it.
+
+    `counts` is what `nous status` shall say of its calls, and `deadline` how many seconds each may take.
+    """
+
+    faults: Sequence[str]
+    outcome: Outcome
+    counts: Mapping[str, int]
+    deadline: float = 10.0
+
+
+AT_ONCE = Counter(calls=1, answered=1)
+ASKED_TWICE = Counter(calls=2, answered=2, asked_again=1)
+ONCE_MORE = Counter(calls=1, without_schema=1)
+IN_VAIN = Counter(calls=2, answered=2, asked_again=2, remembered=2, parse=2)
+
+
+def failed(failure: str, times: int = 1) -> Counter[str]:
+    return Counter({"calls": times, failure: times})
+
+
+def then_answered(failure: str, **more: Any) -> Outcome:
+    """One request that failed, and one that did not."""
+    return Outcome(2, (failure,), **more)
+
+
+MADE_ANEW = ("extractive", "llm")
+EXTRACTIVE = ("extractive",)
+
+EXCHANGES = {
+    "quota": Case(["429 retry-after 1"], then_answered("quota"), AT_ONCE + failed("quota")),
+    "failing": Case(["500"], then_answered("transport"), AT_ONCE + failed("transport")),
+    "cut": Case(["cut"], then_answered("transport"), AT_ONCE + failed("transport")),
+    "closed": Case(["closed"], then_answered("transport"), AT_ONCE + failed("transport")),
+    "not-json": Case(["not json"], then_answered("transport"), AT_ONCE + failed("transport")),
+    "hanging": Case(["hang"], then_answered("timeout", errors=1), AT_ONCE + failed("timeout"), deadline=2.0),
+    "dripping": Case(["drip"], then_answered("timeout", errors=1), AT_ONCE + failed("timeout"), deadline=2.0),
+    # Each worker that asks makes as many attempts as are configured; the last one is made do without.
+    "hanging-on": Case(
+        ["hang"] * FOR_EVER,
+        Outcome(2 * ATTEMPTS, ("timeout",) * 2 * ATTEMPTS, errors=ATTEMPTS - 1, tiers=EXTRACTIVE),
+        failed("timeout", 2 * ATTEMPTS),
+        deadline=0.3,
+    ),
+    # What is turned down with a schema is asked once more without.
+    "no-schema": Case(["no schema"], Outcome(2), AT_ONCE + ONCE_MORE),
+    "refused": Case(["400"], Outcome(2), AT_ONCE + ONCE_MORE),
+    "refused-on": Case(
+        ["400"] * FOR_EVER,
+        Outcome(4, ("other",) * 2, tiers=EXTRACTIVE),
+        failed("other", 2) + ONCE_MORE + ONCE_MORE,
+    ),
+    "no-key": Case(["401"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
+    "not-found": Case(["404", "404"], Outcome(3, ("other",), tiers=MADE_ANEW), AT_ONCE + failed("other") + ONCE_MORE),
+}
+
+ANSWERS = {
+    "good": Case([], Outcome(1), AT_ONCE),
+    "prose": Case(["prose"], Outcome(1), AT_ONCE),
+    "fenced": Case(["fenced"], Outcome(1), AT_ONCE),
+    "string-for-list": Case(["string for list"], Outcome(1), AT_ONCE),
+    "wrong-types": Case(["wrong types"], Outcome(2, asked_again=1), ASKED_TWICE),
+    "truncated": Case(["truncated"], Outcome(2, asked_again=1), ASKED_TWICE),
+    "huge": Case(["huge"], Outcome(2, asked_again=1), ASKED_TWICE),
+    "empty": Case(["empty"], Outcome(2, asked_again=1), ASKED_TWICE),
+    # The reviser finds the answers that the summarizer could not use, and asks for no others.
+    "empty-on": Case(["empty"] * FOR_EVER, Outcome(2, ("parse",) * 2, 2, tiers=EXTRACTIVE), IN_VAIN),
+}
+
+CASES = EXCHANGES | ANSWERS
+INSTALLATIONS = {**{name: (name,) for name in EXCHANGES}, "answers": tuple(ANSWERS)}
+"""The sessions of each."""
+
+
+class Round(NamedTuple):
+    """What became of each session, and, by installation, what `nous status` and the accounts say."""
+
+    outcomes: dict[str, Outcome]
+    counts: dict[str, dict[str, int]]
+    accounts: dict[str, Accounts]
+
+
+@pytest.fixture(scope="module", params=["openai", "anthropic"])
+def played(request: pytest.FixtureRequest) -> Round:
+    """All cases at once, with each provider in turn."""
+    with (
+        TemporaryDirectory(prefix="nous-") as directory,
+        ModelServer(about_its_service) as server,
+        capture_logs(processors=[merge_contextvars]) as lines,
+        fleets(Path(directory), server, request.param) as running,
+    ):
+        server.set_faults(scripted())
+        for name, fleet in running.items():
+            fleet.publish(*INSTALLATIONS[name])
+        for name, fleet in running.items():
+            wait_until(lambda: fleet.is_at_rest(len(INSTALLATIONS[name])), f"{name} to be over", pause=0.2)  # noqa: B023 (called here)
+        found = Round(
+            {
+                session: outcome(session, running[at], server, lines)
+                for at, all_ in INSTALLATIONS.items()
+                for session in all_
+            },
+            {name: fleet.calls for name, fleet in running.items()},
+            {name: fleet.accounts for name, fleet in running.items()},
+        )
+    print(f"\n{request.param}\n{table(found)}")
+    return found
+
+
+def scripted() -> Callable[[Request], str | None]:
+    """The faults of each session's requests, in order."""
+    left = {session: list(case.faults) for session, case in CASES.items()}
+
+    def fault_of(request: Request) -> str | None:
+        faults = left[service_of(request)]
+        return faults.pop(0) if faults else None
+
+    return fault_of
+
+
+@contextmanager
+def fleets(directory: Path, server: ModelServer, provider: str) -> Generator[dict[str, ModelFleet]]:
+    """Every installation, at work. They stop together, since each takes a second."""
+    running: dict[str, ModelFleet] = {}
+    try:
+        for name, sessions in INSTALLATIONS.items():
+            deadline = min(CASES[session].deadline for session in sessions)
+            running[name] = ModelFleet(
+                directory / name,
+                server,
+                provider=provider,
+                llm={"deadline": deadline},
+                worker={"max_attempts": ATTEMPTS},
+            )
+            running[name].start()
+        yield running
+    finally:
+        with ThreadPoolExecutor(len(INSTALLATIONS)) as threads:
+            list(threads.map(ModelFleet.stop, running.values()))
+
+
+def outcome(session: str, fleet: ModelFleet, server: ModelServer, lines: Sequence[MutableMapping[str, Any]]) -> Outcome:
+    """What became of *session*, by the server, by what was logged, and by the store."""
+    said = [line for line in lines if line.get("session_id") == session]
+    return Outcome(
+        requests=sum(service_of(request) == session for request in server.requests),
+        failures=tuple(str(line["failure"]) for line in said if "failure" in line),
+        asked_again=sum(line["event"] == "the model is asked again" for line in said),
+        errors=max((line["errors"] for line in said if line["event"] == "will be tried again"), default=0),
+        tiers=tuple(fleet.editions(session)),
+    )
+
+
+def table(played: Round) -> str:
+    rows = (
+        f"{session:16}{found.requests:9}{found.asked_again:7}{found.errors:7}  {'+'.join(found.tiers):16} "
+        f"{' '.join(found.failures)}"
+        for session, found in played.outcomes.items()
+    )
+    return "\n".join([f"{'':16}{'requests':>9}{'again':>7}{'errors':>7}  {'tiers':16} failures", *rows])
+
+
+@pytest.mark.parametrize("session", CASES)
+def test_a_fault_takes_so_many_requests_and_the_session_has_its_episode(session: str, played: Round) -> None:
+    assert played.outcomes[session] == CASES[session].outcome
+
+
+@pytest.mark.parametrize("installation", INSTALLATIONS)
+def test_status_counts_every_call_and_why_it_failed(installation: str, played: Round) -> None:
+    expected = sum((Counter(CASES[session].counts) for session in INSTALLATIONS[installation]), Counter[str]())
+
+    counts = played.counts[installation]
+
+    assert {name: count for name, count in counts.items() if not name.startswith(("tokens", "off_"))} == dict(expected)
+    assert counts["calls"] == sum(played.outcomes[session].requests for session in INSTALLATIONS[installation])
+
+
+def test_nothing_is_dead_and_nothing_is_unaccounted_for(played: Round) -> None:
+    assert set(played.accounts.values()) == {Accounts(dead=0, balance=0)}
