@@ -76,7 +76,10 @@ class Reply:
 
 
 class Model(Protocol):
-    """Answers questions. Safe to call from many threads at once; a call ends within its total deadline."""
+    """Answers questions. Safe to call from many threads at once.
+
+    A call has a total deadline from when it is made; before that it may wait as long for its turn.
+    """
 
     @property
     def id(self) -> str:
@@ -90,6 +93,7 @@ class Model(Protocol):
             ModelTimeout: there was no whole answer within the deadline.
             ModelUnreachable: the provider was not reached, broke off, or failed on its side.
             ModelBusy: too many others ask; nothing was asked, and nothing is held against the question.
+            ModelQuota: the provider has said when to come back.
             ModelPaused: nobody may ask until a given time: the provider said so, or has failed before.
             ModelRefused: the provider will not answer this question, however often it is asked.
             ModelMisconfigured: it will answer none, until the operator has changed something.
