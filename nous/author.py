@@ -10,7 +10,8 @@ import structlog
 
 from nous.brief import Brief, Passage
 from nous.episode import CandidateFact, Summary, Tokens
-from nous.llm.asking import Answer, ask
+from nous.errors import BadInput
+from nous.llm.asking import Answer, Reading, ask
 from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, ModelPaused, ModelRefused, Question
 from nous.llm.books import Tally
 from nous.scope import Scope
@@ -89,8 +90,22 @@ class Author:
         for passages in brief.windows:
             before = answers[-1].value.summary.summary if answers else ""
             question = self._question(passages, brief, before=before, scope=scope, subject=subject)
-            answers.append(ask(self.model, question, answer.read, tally=self.tally))
+            answers.append(ask(self.model, question, self._reading(passages), tally=self.tally))
         return self._joined(answers, brief)
+
+    def _reading(self, passages: Sequence[Passage]) -> Reading[answer.Answer]:
+        """How an answer about *passages* is read: one that tells of the prompt's example is none."""
+        canary = self.prompt.canary.casefold()
+        is_said = any(canary in passage.text.casefold() for passage in passages)
+
+        def read(text: str, /, *, is_whole: bool, coerce: bool) -> answer.Answer:
+            found = answer.read(text, is_whole=is_whole, coerce=coerce)
+            told = " ".join((found.summary.title, found.summary.summary, *found.summary.key_points)).casefold()
+            if canary and canary in told and not is_said:
+                raise BadInput("The answer tells of the example in the instructions; tell of the session alone.")
+            return found
+
+        return read
 
     def _waits(self, pause: ModelPaused) -> bool:
         match pause.failure:
@@ -125,7 +140,8 @@ class Author:
                 log.info("the model's answer was repaired", model=self.model.id, repairs=notes)
             sound = grounded(facts, brief, canary=self.prompt.canary, prompt=self.prompt.system)
             dropped.update(dict(sound.dropped))
-            self.tally.count(self.model.id, **{f"off_{name}": 1 for name in off_size(summary)})
+            if off := {f"off_{name}": 1 for name in off_size(summary)}:
+                self.tally.count(self.model.id, **off)
             parts.append(_part(summary, sound.facts))
         whole = parts[0] if len(parts) == 1 else merged(parts, told=parts[-1].summary.summary)
         if dropped:

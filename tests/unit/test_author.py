@@ -132,3 +132,24 @@ def test_the_question_is_kept_under_the_episode_it_is_for() -> None:
 
     (episode,) = world.episodes
     assert {(each.scope, each.subject) for each in world.model.questions} == {(episode.scope, episode.id)}
+
+
+def test_an_answer_that_tells_of_the_prompt_s_example_is_asked_for_again() -> None:
+    world = ModelWorld(
+        lambda question: answer() if question.earlier else answer(summary="The Quillfeather importer was fixed.")
+    )
+
+    summarized(world)
+
+    (episode,) = world.episodes
+    assert episode.summary.summary == GOOD["summary"]
+    assert "example" in world.model.questions[1].earlier[0].complaint
+
+
+def test_a_session_may_speak_of_what_the_example_is_called() -> None:
+    world = ModelWorld(lambda _: answer(summary="The Quillfeather importer was fixed."))
+
+    summarized(world, "User: Please fix the Quillfeather importer, which fails on Mondays.\n\nAssistant: It is fixed.")
+
+    assert world.tiers == ["llm"]
+    assert len(world.model.questions) == 1
