@@ -37,7 +37,7 @@ clean: ## remove all that these commands have made
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What is installed, as stamps: an older one than pyproject.toml is made again. The code itself is used where it is.
-.venv/with-local: extras = local
+.venv/with-local: extras = local,llm
 .venv/with-test: extras = local,dashboard,test
 .venv/with-dev: extras = dev
 

@@ -1,6 +1,6 @@
 """A session's anchored summary made anew, by a model where there is one, and without where it fails."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +11,7 @@ from nous.brief import Passage
 from nous.episode import Tier, Tokens
 from nous.events import SessionEvent, episode_id
 from nous.excerpt import Windows
-from nous.llm.asking import ask
+from nous.llm.asking import Reading, ask
 from nous.llm.base import (
     AnswerUnusable,
     Failure,
@@ -31,6 +31,7 @@ from nous.summary.anchored.extractive import anchored_from
 from nous.summary.anchored.keeping import kept
 from nous.summary.anchored.model import AnchoredSummary, AnchoredSummarySection
 from nous.summary.anchored.port import SummarizerError, Trouble
+from nous.summary.evidence import Evidence
 from nous.summary.json_text import object_in
 from nous.summary.prompting import Prompt
 from nous.summary.tags import summary_in
@@ -88,7 +89,7 @@ class ModelSummarizer:
             most_tokens=self.prompt.most_tokens,
         )
         try:
-            said = ask(self.model, question, _read, tally=self.tally)
+            said = ask(self.model, question, _reading({one.id for one in before.sections}), tally=self.tally)
         except _FAILED as error:
             raise SummarizerError(_TROUBLE[error.failure], str(error)) from error
         new = AnchoredSummary(said.value, iteration=before.iteration + 1)
@@ -98,8 +99,14 @@ class ModelSummarizer:
         return Renewal(summary=summary, tokens=said.tokens, put_back=len(put_back))
 
 
-def _read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:  # noqa: ARG001 (as `Reading` has it)
-    return answer.read(object_in(summary_in(text)))
+def _reading(known: Collection[str]) -> Reading[tuple[AnchoredSummarySection, ...]]:
+    """How an answer is read: its sections, as far as they are *known*; others were not asked for."""
+
+    def read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
+        del is_whole, coerce  # what is not whole does not close, and nothing is coerced
+        return tuple(section for section in answer.read(object_in(summary_in(text))) if section.id in known)
+
+    return read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +170,7 @@ class Anchorer:
             summary, tokens, put_back = renewal.summary, tokens + renewal.tokens, put_back + renewal.put_back
         return replace(
             bare,
-            summary=replace(summary, iteration=bare.summary.iteration + 1),
+            summary=replace(_with_files(summary, transcript), iteration=bare.summary.iteration + 1),
             tier=Tier.LLM,
             model=summarizer.model.id,
             prompt_version=self.prompt.version,
@@ -171,6 +178,12 @@ class Anchorer:
             put_back=put_back,
             seen_by_model=bare.entries,
         )
+
+
+def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSummary:
+    """*summary* with every file that the session wrote to: that is known without a model."""
+    files = "\n".join(f"- {path}" for path in Evidence(transcript).files)
+    return kept(AnchoredSummary.of({"files_touched": files}), summary)[0]
 
 
 def _from(transcript: Transcript, start: int) -> Transcript:

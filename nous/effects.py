@@ -1,6 +1,7 @@
 """What a handler gives back: the records to write and the events that follow. Only the runtime commits them."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -33,11 +34,19 @@ class SaveEpisode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteTried:
-    """Remember that *by*, a model and a prompt, has had its chance with an episode that is extractive."""
+    """Remember that *by*, a model and a prompt, has had its chance with an episode that is extractive.
+
+    A *by* that ends in a day has had it for that day (see `for_today`).
+    """
 
     scope: Scope
     episode_id: UUID
     by: str
+
+
+def for_today(by: str, now: datetime) -> str:
+    """*by*, for this day (UTC) alone: what failed for want of time or tokens may go well tomorrow."""
+    return f"{by} {now.astimezone(UTC).date()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from typing import Self
 
 from nous.author import Author, Understood
 from nous.brief import Brief
-from nous.effects import Compromise, Effects, NoteTried, SaveEpisode
+from nous.effects import Compromise, Effects, NoteTried, SaveEpisode, for_today
 from nous.episode import Episode, Tier
 from nous.errors import Deferred
 from nous.events import EpisodeOutdated, EpisodeSummarized, Event
 from nous.kit import Kit, Worker
-from nous.llm.base import AnswerUnusable, ModelRefused, ModelTimeout, ModelUnreachable
+from nous.llm.base import AllowanceSpent, AnswerUnusable, Failure, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.summary.decisions import decided_facts
 
 NAME = "episode-reviser"
@@ -19,7 +19,7 @@ NAME = "episode-reviser"
 NO_MODEL = "no background_model is set here"
 NO_EPISODE = "there is no such episode"
 NO_BRIEF = "nothing was kept that it could be made from"
-UP_TO_DATE = "up to date"
+UP_TO_DATE = "made by this model and prompt already"
 
 _LOOK_AGAIN = timedelta(minutes=5)
 
@@ -27,7 +27,7 @@ _LOOK_AGAIN = timedelta(minutes=5)
 class EpisodeReviser:
     """Makes an episode anew from the brief that was kept of its session, and takes the place of what was there.
 
-    It waits for the model as long as it takes: the session has an episode meanwhile.
+    It waits for the model, a day at a time: the session has an episode meanwhile.
     """
 
     def __init__(self, kit: Kit) -> None:
@@ -54,14 +54,22 @@ class EpisodeReviser:
         return self._revised(event, stored, brief, author)
 
     def _revised(self, event: EpisodeOutdated, stored: Episode, brief: Brief, author: Author) -> Effects:
-        tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=author.by)
         try:
             understood = author.understand(brief, scope=event.scope, subject=event.episode_id)
         except (ModelTimeout, ModelUnreachable) as error:
-            raise Compromise(error, Effects(writes=(tried,), skipped=str(error.failure))) from error
+            raise Compromise(error, self._tomorrow(event, author, error.failure)) from error
+        except AllowanceSpent as spent:
+            return self._tomorrow(event, author, spent.failure)
         except (AnswerUnusable, ModelRefused) as error:
+            tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=author.by)
             return Effects(writes=(tried,), skipped=str(error.failure))
         return self._effects(event, revised(stored, understood, brief, author, event), stored)
+
+    def _tomorrow(self, event: EpisodeOutdated, author: Author, why: Failure) -> Effects:
+        """Make room for others today; whoever offers episodes to the model offers this one again tomorrow."""
+        today = for_today(author.by, self._kit.clock())
+        tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=today)
+        return Effects(writes=(tried,), skipped=f"{why}, for today")
 
     def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode) -> Effects:
         said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())

@@ -119,6 +119,7 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     if episode.dataref:
         yield f"  from {unquote(episode.dataref.removeprefix('file://'))}"
     yield f"  because {summary.outcome_rationale}"
+    yield from (f"  decided: {shortened(each.description, 140)}" for each in episode.decisions if not each.turns)
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.open_threads)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nous.cli.show import table
+from nous.llm.base import Failure
 from nous.wiring import World
 
 _COUNTS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
@@ -34,7 +35,7 @@ def model_report(world: World) -> dict[str, Any]:
             for each in books.allowance.spending(today)
         ],
         "daily_tokens": world.settings.llm.daily_tokens,
-        "to_be_made_anew": sum(1 for _ in world.kit.briefs.unrefined(by=author.by)) if author else 0,
+        "to_be_made_anew": sum(1 for _ in world.kit.briefs.unrefined(but=(author.by,))) if author else 0,
     }
 
 
@@ -54,13 +55,25 @@ def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
         heads = (*_COUNTS, *_FAILURES, "model")
         yield table(heads, ((*(str(row[head]) for head in heads[:-1]), name) for name, row in report["calls"].items()))
     for name, pause in report["out"].items():
-        yield (
-            f"{name} has not answered since {pause['since']:%Y-%m-%d %H:%M:%S} ({pause['failure']}, "
-            f"{pause['failures']} failures); it is asked again from {pause['until']:%H:%M:%S} UTC on"
-        )
+        if name == report["configured"]:
+            yield _out(name, pause)
     if report["tokens_today"]:
         limit = f"of {report['daily_tokens']:,}" if report["daily_tokens"] else "of any number"
         rows = ((f"{each['spent']:,}", f"{each['reserved']:,}", each["scope"]) for each in report["tokens_today"])
         yield table((f"tokens today, {limit}", "set aside", "scope"), rows)
     if report["to_be_made_anew"]:
         yield f"{report['to_be_made_anew']} episodes are still to be made anew by the model"
+
+
+def _out(model: str, pause: Mapping[str, Any]) -> str:
+    """Since when *model* is out, why, and until when it is left alone."""
+    since = f"{pause['since']:%Y-%m-%d %H:%M:%S} UTC"
+    again = f"it is asked again from {pause['until']:%H:%M:%S} UTC on"
+    match pause["failure"]:
+        case Failure.OTHER:
+            why = "its key, account, name or address has to be changed (`nous episodes` and the log say which)"
+            return f"{model} has refused to answer since {since}: {why}; {again}"
+        case Failure.QUOTA:
+            return f"{model} has had enough since {since}; {again}"
+        case failure:
+            return f"{model} has not answered since {since} ({failure}); {again}"

@@ -1,6 +1,7 @@
 """`nous reprocess`: have episodes made anew by the model and the prompt that are configured now."""
 
 from collections.abc import Iterator, Sequence
+from uuid import uuid4
 
 import click
 
@@ -41,6 +42,9 @@ def reprocess(
         raise BadInput("name the sessions, or say --all: `nous episodes` lists them")
     chosen = [each for each in _chosen(world, sessions, within) if not extractive or each.tier is Tier.EXTRACTIVE]
     rows = [(each, _what_becomes(world, each, by=author.by, dry_run=dry_run)) for each in chosen]
+    if not rows:
+        click.echo("there is nothing to make anew")
+        return
     click.echo(table(("session", "made by", "now"), ((e.session_id, _maker(e), said) for e, said in rows)))
 
 
@@ -62,9 +66,9 @@ def _what_becomes(world: World, episode: Episode, *, by: str, dry_run: bool) -> 
         return "as it is: nothing was kept to make it from; publish its session again when it has grown"
     if dry_run:
         return "would be made anew"
-    event = outdated(episode, by=by, reason="reprocess", kit=world.kit)
-    [receipt] = world.bus.publish(event, lane=Lane.BULK)
-    return "will be made anew" if receipt.fresh else "was asked for before"
+    event = outdated(episode, by=by, reason="reprocess", kit=world.kit, occasion=str(uuid4()))
+    world.bus.publish(event, lane=Lane.BULK)
+    return f"will be made anew, by workers that run with {by}"
 
 
 def _maker(episode: Episode) -> str:

@@ -14,6 +14,9 @@ from nous.episode import Tokens
 from nous.errors import Deferred, Fatal, Misconfigured, Retryable
 from nous.scope import Scope
 
+LONGEST_EARLIER = 4_000
+"""Characters of an answer that could not be used, which are shown again to who gave it."""
+
 
 class Failure(StrEnum):
     """What went wrong with a call. A quota is a failure that says when to come back."""
@@ -59,7 +62,7 @@ class Question:
 
     def again(self, answer: str, complaint: str) -> "Question":
         """The same question after an *answer* that could not be used, with the reason."""
-        return replace(self, earlier=(*self.earlier, Exchange(answer, complaint)))
+        return replace(self, earlier=(*self.earlier, Exchange(answer[:LONGEST_EARLIER], complaint)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +125,10 @@ class ModelPaused(Deferred):
         super().__init__(message, until=until)
         self.since = since
         self.failure = failure
+
+
+class AllowanceSpent(ModelPaused):
+    """The tokens that a scope may use a day are spent. Whoever waits looks again sooner: more may be given."""
 
 
 class ModelQuota(Deferred):

@@ -40,7 +40,7 @@ _CLOSED = frozenset({*range(300, 400), 401, 402, 403, 404})
 _NO_CREDIT = b"insufficient_quota"
 """What OpenAI calls an account without credit, with the same status as one that asks too often."""
 
-_UNSTRUCTURED = frozenset({400, 404, 422, 501})
+_UNSTRUCTURED = frozenset({400, 422, 501})
 """What servers answer that do not know the means to hold an answer to a schema."""
 
 _ADVICE: Mapping[int, str] = {

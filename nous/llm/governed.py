@@ -4,9 +4,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from uuid import uuid4
 
-from nous.llm.base import Failure, Model, ModelPaused, ModelTimeout, Question, Reply
+from nous.llm.base import AllowanceSpent, Failure, Model, ModelTimeout, Question, Reply
 from nous.llm.books import Allowance, Reservation
 from nous.tokens import Counter
+
+_LOOK_AGAIN = timedelta(minutes=10)
+"""The limit may be raised before the day is over."""
 
 
 class Governed:
@@ -33,7 +36,7 @@ class Governed:
         """Answer *question*.
 
         Raises:
-            ModelPaused: the day's tokens are spent; the next ones are there at midnight.
+            AllowanceSpent: the day's tokens are; the next ones are there at midnight.
         """
         now = self._clock().astimezone(UTC)
         prompt = self._tokens_of(question)
@@ -41,9 +44,9 @@ class Governed:
             id=uuid4().hex, scope=question.scope, day=now.date(), tokens=prompt + question.most_tokens
         )
         if not self._allowance.reserve(reservation, limit=self._limit):
-            until = datetime.combine(now.date() + timedelta(days=1), time(tzinfo=UTC))
-            text = f"the {self._limit:,} tokens of {question.scope} for {now.date()} are spent"
-            raise ModelPaused(text, until=until, since=now, failure=Failure.QUOTA)
+            midnight = datetime.combine(now.date() + timedelta(days=1), time(tzinfo=UTC))
+            text = f"llm.daily_tokens: the {self._limit:,} of {question.scope} are spent until 00:00 UTC"
+            raise AllowanceSpent(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
         spent = 0
         try:
             reply = self._model.ask(question)

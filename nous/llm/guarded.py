@@ -1,6 +1,7 @@
 """A model in front of another, which leaves a failing provider alone for a while and counts what came of calls."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import NoReturn
 
 import structlog
@@ -17,9 +18,13 @@ from nous.llm.base import (
     Question,
     Reply,
 )
+from nous.llm.blame import Blame
 from nous.llm.books import Outages, Pause, Tally
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
+
+_AFTER_OTHERS = timedelta(seconds=5)
+"""How much longer than all others a question waits that has failed: one that always fails must not be every probe."""
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +40,7 @@ class Guarded:
         self._outages = outages
         self._tally = tally
         self._probe = probe
+        self._blame = Blame()
 
     @property
     def id(self) -> str:
@@ -46,12 +52,17 @@ class Guarded:
         try:
             reply = self._model.ask(question)
         except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured) as error:
+            if isinstance(error, ModelUnreachable) and self._blame.failed(question.digest):
+                self._outages.passed(self.id)
+                self._note(error.failure, str(error))
+                raise
             self._failed(error)
         except ModelRefused as error:
             self._outages.passed(self.id)
             self._note(error.failure, str(error))
             raise
         self._outages.passed(self.id)
+        self._blame.passed(question.digest)
         self._tally.count(self.id, calls=1, answered=1, tokens_in=reply.tokens.input, tokens_out=reply.tokens.output)
         return reply
 
@@ -64,7 +75,7 @@ class Guarded:
         pause = self._outages.failed(self.id, error.failure, until=until)
         self._note(error.failure, str(error), until=pause.until if pause else None)
         if pause and not isinstance(error, ModelTimeout):
-            raise _paused(self.id, pause, str(error)) from error
+            raise _paused(self.id, replace(pause, until=pause.until + _AFTER_OTHERS), str(error)) from error
         raise error
 
     def _note(self, failure: Failure, text: str, *, until: datetime | None = None) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import redis
 
 from nous.bus.redis_errors import translated
+from nous.errors import Misconfigured
 from nous.llm.base import Question, Reply
 from nous.llm.keys import LlmKeys
 from nous.store import records
@@ -21,7 +22,14 @@ class RedisPins:
     def find(self, question: Question, model: str) -> Reply | None:
         with translated():
             raw: bytes | None = self._client.get(self._keys.answer(question, model))
-        return records.decode(Reply, raw) if raw is not None else None
+            if raw is None:
+                return None
+            try:
+                return records.decode(Reply, raw)
+            except Misconfigured:
+                # Of another release, or damaged: as good as none, and in the way of another.
+                self._client.delete(self._keys.answer(question, model))
+                return None
 
     def pin(self, question: Question, model: str, reply: Reply) -> Reply:
         key, raw = self._keys.answer(question, model), records.encode(reply)

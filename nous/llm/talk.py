@@ -1,5 +1,6 @@
 """What every provider is told and asked for alike: the words of a question, and the tokens of an answer."""
 
+import json
 from typing import Any
 
 import orjson
@@ -10,8 +11,8 @@ from nous.llm.endpoint import Endpoint
 from nous.llm.schemas import instruction
 from nous.tokens import estimate
 
-LONGEST_EARLIER = 4_000
-"""Characters of an unusable answer that a model is shown again."""
+_MOST_TOKENS = 10**8
+"""Of one call. What a server claims beyond that is no count."""
 
 
 def system(question: Question, *, structured: bool) -> str:
@@ -24,7 +25,7 @@ def turns(question: Question) -> list[dict[str, str]]:
     said = [("user", question.user)]
     for each in question.earlier:
         # Some providers turn down a message without words.
-        said += [("assistant", each.answer[:LONGEST_EARLIER].strip() or "(nothing)"), ("user", each.complaint)]
+        said += [("assistant", each.answer.strip() or "(nothing)"), ("user", each.complaint)]
     return [{"role": role, "content": _encodable(text)} for role, text in said]
 
 
@@ -33,8 +34,16 @@ def json_object(body: bytes) -> dict[str, Any] | None:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return None
+        found = _leniently(body)
     return found if isinstance(found, dict) else None
+
+
+def _leniently(body: bytes) -> Any:
+    """What Python makes of *body*: some servers write half of an emoji where they cut an answer, or NaN for a count."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def answered(text: str, usage: tuple[Any, Any], question: Question, endpoint: Endpoint, *, is_whole: bool) -> Reply:
@@ -42,6 +51,7 @@ def answered(text: str, usage: tuple[Any, Any], question: Question, endpoint: En
 
     An answer without any text is never whole.
     """
+    text = _encodable(text)
     read, written = (count if _is_count(count) else None for count in usage)
     tokens = Tokens(_estimated(question) if read is None else read, estimate(text) if written is None else written)
     return Reply(text=text, model=endpoint.id, tokens=tokens, is_whole=is_whole and bool(text.strip()))
@@ -58,7 +68,7 @@ def _estimated(question: Question) -> int:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
 
 
 def _encodable(text: str) -> str:

@@ -98,7 +98,7 @@ class Attempts:
             case Fatal():
                 return self._bury(delivery.ticket, delivery.progress, reason)
             case Deferred():
-                wait = max((error.until - self._kit.clock()).total_seconds(), 0)
+                wait = max((error.until - self._kit.clock()).total_seconds(), self._patience.backoff_base)
                 return self._put_off(delivery, delivery.progress.put_off(reason), wait)
             case Retryable() | _:
                 failed = delivery.progress.failed(reason)

@@ -1,16 +1,17 @@
 """Episodes that a model has not made yet are offered to it, a few at a time."""
 
 import threading
+from datetime import UTC
 from itertools import islice
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import structlog
 
 from nous.bus.base import Bus, Lane, Subscription
 from nous.bus.ledger import Ledger
-from nous.effects import Effects, NoteTried
+from nous.effects import Effects, NoteTried, for_today
 from nous.episode import Episode
-from nous.errors import NousError
+from nous.errors import Fatal, NousError
 from nous.events import EpisodeOutdated
 from nous.kit import Kit
 from nous.scope import Scope
@@ -21,9 +22,13 @@ _IDLE = 12
 log = structlog.get_logger(__name__)
 
 
-def outdated(episode: Episode, *, by: str, reason: str, kit: Kit) -> EpisodeOutdated:
-    """The event that has *episode* made anew by *by*: the same event however often it is said of the same edition."""
-    event_id = uuid5(episode.id, f"{EpisodeOutdated.type}\n{episode.state}\n{by}")
+def outdated(episode: Episode, *, by: str, reason: str, kit: Kit, occasion: str = "") -> EpisodeOutdated:
+    """The event that has *episode* made anew by *by*.
+
+    Said of the same edition on the same *occasion*, by default the day, it is the same event however often.
+    """
+    occasion = occasion or f"{kit.clock().astimezone(UTC).date()}"
+    event_id = uuid5(episode.id, f"{EpisodeOutdated.type}\n{episode.state}\n{by}\n{occasion}")
     return EpisodeOutdated(
         id=event_id,
         time=kit.clock(),
@@ -77,17 +82,24 @@ class Upgrader:
         """Offer as many episodes as there is room for; returns how many."""
         backlogs = self._ledger.backlogs(self._subscription)
         room = self._ahead - sum(backlog.pending + (backlog.waiting or 0) for backlog in backlogs)
-        offered = 0
-        for scope, episode_id in islice(self._kit.briefs.unrefined(by=self._by), max(room, 0)):
-            episode = self._kit.episodes.get(scope, episode_id)
-            if episode:
-                offered += self._offer(scope, episode)
+        waiting = self._kit.briefs.unrefined(but=(self._by, for_today(self._by, self._kit.clock())))
+        offers = (self._offer(scope, episode_id) for scope, episode_id in waiting)
+        offered = sum(islice(filter(None, offers), max(room, 0)))
         if offered:
             log.info("episodes are offered to the model", count=offered, by=self._by)
         return offered
 
-    def _offer(self, scope: Scope, episode: Episode) -> bool:
-        tried = NoteTried(scope=scope, episode_id=episode.id, by=self._by)
+    def _offer(self, scope: Scope, episode_id: UUID) -> bool:
+        """Offer one, and note that this is done; what goes wrong with it must not keep the others waiting."""
+        tried = NoteTried(scope=scope, episode_id=episode_id, by=self._by)
+        try:
+            episode = self._kit.episodes.get(scope, episode_id)
+        except Fatal:
+            log.exception("an episode cannot be read, and is not made anew", episode_id=str(episode_id))
+            episode = None
+        if episode is None:
+            self._bus.apply(Effects(writes=(tried,)))
+            return False
         event = outdated(episode, by=self._by, reason=episode.made_do or "there was no model", kit=self._kit)
         self._bus.apply(Effects(writes=(tried,), events=(event,)), lane=Lane.BULK)
         return True

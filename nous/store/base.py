@@ -1,6 +1,6 @@
 """Where episodes, facts and transcripts are read. Writing is the bus's: it commits what a handler returns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -43,8 +43,8 @@ class Briefs(Protocol):
         """What the episode's current edition was made from; None where nothing was kept of it."""
         ...
 
-    def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
-        """The extractive episodes that have a brief, and were not tried yet by *by*, a model and a prompt."""
+    def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
+        """The extractive episodes that have a brief, *but* those that one of these has tried last (see `NoteTried`)."""
         ...
 
 

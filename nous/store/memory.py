@@ -1,6 +1,6 @@
 """The store in memory: for tests, and for trying things out. It promises what the one in Redis does."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from uuid import UUID
@@ -86,9 +86,9 @@ class MemoryStore:
         with self._lock:
             return self._briefs.get((scope, episode_id))
 
-    def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
+    def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
         with self._lock:
-            return iter([place for place, tried in self._unrefined.items() if tried != by])
+            return iter([place for place, tried in self._unrefined.items() if tried not in but])
 
     def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None:
         with self._lock:

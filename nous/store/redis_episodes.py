@@ -1,6 +1,6 @@
 """Episodes in Redis, with what each was made from. How they are written stands in `nous.store.plans`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -49,12 +49,12 @@ class RedisEpisodes:
         stored = self._ask("HGET", self._keys.briefs(scope), str(episode_id))
         return None if stored is None else unpacked(stored)
 
-    def unrefined(self, *, by: str) -> Iterator[tuple[Scope, UUID]]:
+    def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
         cursor = 0
         while True:
             cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            yield from (unrefined_named(name.decode()) for name, tried in pairs if tried != by.encode())
+            yield from (unrefined_named(name.decode()) for name, tried in pairs if tried.decode() not in but)
             if int(cursor) == 0:
                 return
 

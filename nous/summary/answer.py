@@ -21,6 +21,7 @@ from nous.summary.tags import summary_in
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
+_DEEPEST = 8
 
 
 class Answer(NamedTuple):
@@ -84,9 +85,22 @@ def _unpacked(value: Any, note: repair.Note) -> Any:
             found = orjson.loads(text)
         except orjson.JSONDecodeError:
             continue
-        note("JSON in a text was read")
-        return found
+        if _is_shallow(found):
+            note("JSON in a text was read")
+            return found
     return value
+
+
+def _is_shallow(value: Any) -> bool:
+    """Whether *value* is no deeper than facts are."""
+    layer = [value]
+    for _ in range(_DEEPEST):
+        layer = [inner for each in layer if isinstance(each, list | dict) for inner in _inside(each)]
+    return not layer
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value
 
 
 def _no_note(_: str) -> None: ...

@@ -12,8 +12,10 @@ from typing import Any
 from nous.brief import BETWEEN, Passage
 from nous.episode import Decision
 from nous.errors import BadInput
+from nous.summary.statements import shortened
 
 _MARK = 8
+_MOST_DECISIONS, _LONGEST_DECISION = 40, 500
 _NEEDED = {"version": str, "canary": str, "most_tokens": int, "system": str, "user": str}
 
 
@@ -62,6 +64,8 @@ def parsed(text: str, *, name: str, is_own: bool = False) -> Prompt:
         canary=fields["canary"],
         most_tokens=fields["most_tokens"],
     )
+    if prompt.most_tokens < 1:
+        raise BadInput(f"most_tokens = {prompt.most_tokens}: an answer needs at least 1")
     _check_places(prompt, built_in(name) if is_own else prompt)
     return prompt
 
@@ -106,5 +110,7 @@ def decisions_block(decisions: Sequence[Decision]) -> str:
     """The decisions of a session, a line each; nothing where there are none."""
     if not decisions:
         return ""
-    lines = "\n".join(" ".join(decision.line.split()) for decision in decisions)
-    return f"Decisions made during this episode:\n{lines}\n\n"
+    lines = [shortened(" ".join(decision.line.split()), _LONGEST_DECISION) for decision in decisions[:_MOST_DECISIONS]]
+    if len(decisions) > len(lines):
+        lines.append(f"(and {len(decisions) - len(lines)} more)")
+    return "\n".join(("Decisions made during this episode:", *lines, "", ""))

@@ -14,7 +14,7 @@ from nous.runtime.dispatch import Dispatcher
 from nous.runtime.fleet import Fleet, Post
 from nous.runtime.sweep import Sweeper
 from nous.runtime.upgrade import Upgrader
-from nous.wiring.world import World
+from nous.wiring.world import World, deadline_of
 
 
 def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
@@ -71,5 +71,5 @@ def pool(world: World, name: str) -> PoolWorker:
         runner=world.attempts,
         concurrency=settings.concurrency,
         # The lease that was renewed at its deadline has ended by then, and its event is another attempt's.
-        give_up_after=settings.deadline + settings.lease,
+        give_up_after=deadline_of(world.settings) + settings.lease,
     )

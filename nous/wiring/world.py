@@ -105,7 +105,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     mind = mind_of(settings, books, excerpts=_excerpts(settings.excerpt), clock=clock)
     kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind)
     patience = patience_of(settings)
-    leases = LeaseKeeper(bus, lease=patience.lease, deadline=settings.worker.deadline)
+    leases = LeaseKeeper(bus, lease=patience.lease, deadline=deadline_of(settings))
     return World(
         settings=settings,
         client=client,
@@ -192,7 +192,7 @@ def _counter(name: str) -> Counter:
 def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:
     return RqJobs(
         client,
-        deadline=settings.worker.deadline,
+        deadline=deadline_of(settings),
         result_ttl=settings.retention.job_result_ttl,
         failure_ttl=settings.retention.job_failure_ttl,
     )
@@ -226,6 +226,12 @@ def policy(settings: Settings) -> Policy:
         one_sided=dedup.one_sided if settings.embedder == "minilm" else None,
         cap=dedup.cap,
     )
+
+
+def deadline_of(settings: Settings) -> float:
+    """Seconds that a handler may take: those that are set, or what every call of the longest session may take."""
+    calls = 2 * settings.excerpt.windows if settings.background_model else 0  # each window may be asked about twice
+    return max(settings.worker.deadline, calls * settings.llm.deadline)
 
 
 def patience_of(settings: Settings) -> Patience:

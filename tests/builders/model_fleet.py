@@ -21,6 +21,7 @@ from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from nous.bus.ledger import Account
 from nous.cli.model import model_report
+from nous.effects import for_today
 from nous.episode import Episode
 from nous.fact import Learned
 from nous.learning.normalise import exact_form
@@ -125,9 +126,10 @@ class ModelFleet:
         """
         world, author = self.world, self.world.kit.author
         assert author is not None
+        tried = (author.by, for_today(author.by, world.kit.clock()))
         return (
             len(self.episodes) == sessions
-            and not any(world.kit.briefs.unrefined(by=author.by))
+            and not any(world.kit.briefs.unrefined(but=tried))
             and not any(
                 backlog.pending or backlog.waiting
                 for name in WORKERS

@@ -47,7 +47,7 @@ class World:
         return isinstance(self.bus.apply(Effects(writes=writes)), Committed)
 
     def unrefined(self, by: str) -> set[tuple[Scope, UUID]]:
-        return set(self.briefs.unrefined(by=by))
+        return set(self.briefs.unrefined(but=(by,)))
 
 
 def in_memory() -> World:

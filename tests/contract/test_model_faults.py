@@ -57,8 +57,7 @@ def failing(model: Remote, kind: type[NousError]) -> NousError:
     [
         *[(status, ModelRefused, 2) for status in ("400", "422")],
         *[(status, ModelRefused, 1) for status in ("413", "418")],
-        *[(status, ModelMisconfigured, 1) for status in ("401", "402", "403", "redirect")],
-        ("404", ModelMisconfigured, 2),
+        *[(status, ModelMisconfigured, 1) for status in ("401", "402", "403", "404", "redirect")],
         *[(status, ModelUnreachable, 1) for status in ("408", "409", "425", "429", "500", "502", "503", "529")],
         *[(fault, ModelUnreachable, 1) for fault in ("cut", "closed", "packed", "not json", "no body", "list")],
         ("error in 200", ModelUnreachable, 1),
@@ -161,8 +160,8 @@ def test_a_server_without_schemas_is_asked_once_more_and_then_never_with_one(bui
 
 def test_a_schema_that_was_not_to_blame_is_sent_again(build: Build, server: ModelServer) -> None:
     model = build()
-    server.set_faults(["404", "404"])
-    failing(model, ModelMisconfigured)
+    server.set_faults(["400", "400"])
+    failing(model, ModelRefused)
     model.ask(question())
 
     assert [request.has_schema for request in server.requests] == [True, False, True]

@@ -93,7 +93,7 @@ EXCHANGES = {
         failed("other", 2) + ONCE_MORE + ONCE_MORE,
     ),
     "no-key": Case(["401"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
-    "not-found": Case(["404", "404"], Outcome(3, ("other",), tiers=MADE_ANEW), AT_ONCE + failed("other") + ONCE_MORE),
+    "not-found": Case(["404"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
 }
 
 ANSWERS = {

@@ -76,12 +76,20 @@ def _text(content: Any) -> str:
     for block in content if isinstance(content, list) else []:
         match block:
             case {"type": "tool_use", "input": dict() as given}:
-                return orjson.dumps(given).decode()
+                return _as_text(given)
             case {"type": "text", "text": str() as text}:
                 said.append(text)
             case _:
                 pass
     return "".join(said)
+
+
+def _as_text(given: dict[str, Any]) -> str:
+    """*given* as JSON; nothing of what is nested so deep that nobody can write it."""
+    try:
+        return orjson.dumps(given).decode()
+    except TypeError:
+        return ""
 
 
 def _read_tokens(usage: dict[str, Any]) -> int | None:
