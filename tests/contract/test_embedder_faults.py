@@ -69,8 +69,7 @@ def sizes(server: ModelServer) -> list[int]:
     [
         *[(status, BadInput, 2) for status in ("400", "422", "echo")],
         ("413", BadInput, 1),
-        *[(status, Misconfigured, 1) for status in ("401", "402", "403", "redirect")],
-        ("404", Misconfigured, 2),
+        *[(status, Misconfigured, 1) for status in ("401", "402", "403", "404", "redirect")],
         *[(status, Unavailable, 1) for status in ("408", "429", "500", "502", "503", "529")],
         *[(fault, Unavailable, 1) for fault in ("cut", "closed", "packed", "huge")],
     ],
