@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["publish", "record_decision"]
 
 
-def publish(
+def publish(  # noqa: PLR0913  (each says something of its own)
     session: str | Path | Sequence[Mapping[str, Any]],
     *,
     session_id: str | None = None,
@@ -24,6 +24,8 @@ def publish(
     upload: bool = False,
     durable: bool = False,
     compacting: bool = False,
+    format: str | None = None,  # noqa: A002  the option is called --format
+    again: bool = False,
 ) -> "Sequence[Receipt]":
     """Hand over a session that has ended; workers turn it into an episode and facts.
 
@@ -31,13 +33,14 @@ def publish(
     or a list of chat messages. A file is referred to, unless *upload* sends what it says along, for workers on other
     hosts. *durable* waits until the server's disk has the event. Publishing the same session again adds nothing.
     *compacting* says that the session goes on, and that its agent is about to forget the beginning: workers then keep
-    its anchored summary.
+    its anchored summary. *format* names what wrote a transcript that does not show it.
+    *again* lets a session back that was forgotten.
 
     Returns a receipt for each session in the file, usually one.
 
     Raises:
         NotFound: there is no such file.
-        BadInput: it cannot be read, or is of no known format.
+        BadInput: it cannot be read, is of no known format, was forgotten, or no session can have that id.
         Misconfigured, Unavailable: the settings or the server do not do.
     """
     # Imported here so that `import nous` costs a program nothing until it publishes.
@@ -45,8 +48,10 @@ def publish(
     from nous.runtime.publish import About  # noqa: PLC0415
     from nous.scope import Scope  # noqa: PLC0415
 
-    about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting)
-    published = default_producer().publish(session, about, upload=upload, durable=durable)
+    about = About(
+        scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting, format=format
+    )
+    published = default_producer().publish(session, about, upload=upload, durable=durable, again=again)
     return [each.receipt for each in published]
 
 
@@ -65,7 +70,7 @@ def record_decision(
     *confidence* is between 0 and 1.
 
     Raises:
-        BadInput: the description is empty, or the confidence out of range.
+        BadInput: the description is empty, the confidence out of range, or no session can have that id.
         Misconfigured, Unavailable: the settings or the server do not do.
     """
     from nous.episode import Decision  # noqa: PLC0415

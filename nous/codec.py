@@ -127,8 +127,8 @@ def _filled(message: Mapping[str, Any], data: Mapping[str, Any], type_: str, acc
         "time": message.get("time") or accepted_at,
         "source": message.get("source") or "unknown",
         "scope": data.get("scope") or Scope(),
-        "agent_id": _name(data.get("agent_id") or _DEFAULT_AGENT, "agent_id"),
-        "session_id": _name(data.get("session_id") or message.get("subject"), "session_id"),
+        "agent_id": checked_name(data.get("agent_id") or _DEFAULT_AGENT, "data.agent_id"),
+        "session_id": checked_name(data.get("session_id") or message.get("subject"), "data.session_id"),
         "trace_id": message.get("correlationid") or event_id,
         "caused_by": message.get("causationid"),
         "traceparent": message.get("traceparent"),
@@ -152,9 +152,10 @@ def _is_uuid(value: object) -> bool:
     return True
 
 
-def _name(value: object, field: str) -> str:
+def checked_name(value: object, what: str) -> str:
+    """*value*, which is *what*, if it can be the id of a session or an agent. Raises `BadInput`."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
-        raise BadInput(f"data.{field} has to be a text of 1 to {LONGEST_NAME} printable characters")
+        raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters")
     return value
 
 

@@ -50,6 +50,16 @@ def for_today(by: str, now: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeepVector:
+    """Keep what *embedder* made of an episode's summary, in place of what it made of an earlier edition's."""
+
+    scope: Scope
+    episode_id: UUID
+    embedder: str
+    vector: "NDArray[np.float32]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeepDecision:
     """Keep what was decided in a session with its episode; *event_id* is the event that said so."""
 
@@ -71,7 +81,7 @@ class SaveAnchor:
 class AppendFacts:
     """Append rows to a scope's log, if nobody has appended since *expected* was read.
 
-    `vectors` holds a unit vector for each `Learned` row that names an embedder.
+    `vectors` holds a unit vector for each row that names an embedder.
     """
 
     scope: Scope
@@ -87,7 +97,7 @@ class ReleaseTranscript:
     dataref: str
 
 
-Write = SaveEpisode | NoteTried | KeepDecision | SaveAnchor | AppendFacts | ReleaseTranscript
+Write = SaveEpisode | NoteTried | KeepVector | KeepDecision | SaveAnchor | AppendFacts | ReleaseTranscript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +121,8 @@ def _place(write: Write) -> tuple[object, ...]:
             return "episode", write.episode.scope, write.episode.id
         case NoteTried():
             return "tried", write.scope, write.episode_id
+        case KeepVector():
+            return "vector", write.scope, write.episode_id, write.embedder
         case KeepDecision():
             return "decision", write.scope, write.episode_id, write.event_id
         case SaveAnchor():

@@ -64,6 +64,15 @@ class Tier(StrEnum):
     EXTRACTIVE = "extractive"
 
 
+class Trust(StrEnum):
+    """Who said it, the most trusted first. What a tool or a page says was chosen by nobody who is known."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    WEB = "web"
+
+
 class Category(StrEnum):
     """What a fact is about. Only what a user asked for may be a `rule`."""
 
@@ -97,7 +106,8 @@ class Tokens:
 class CandidateFact:
     """Something a session may have taught, before anybody has compared it with what is known.
 
-    `turns` are the numbers of the turns it rests on; `confidence` is between 0 and 1; `event_date` is ISO 8601.
+    `turns` are the numbers of the turns it rests on, `trust` is whose words they are; `confidence` is between 0 and 1;
+    `event_date` is ISO 8601.
     """
 
     text: str
@@ -106,6 +116,7 @@ class CandidateFact:
     confidence: Share = 0.8
     turns: tuple[int, ...] = ()
     event_date: str | None = None
+    trust: Trust = Trust.ASSISTANT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +130,11 @@ class Summary:
     outcome_rationale: str
     topics: tuple[str, ...]
     open_threads: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What it is found by: the title, the summary and the lessons."""
+        return " ".join((f"{self.title}.", self.summary, *self.key_points))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

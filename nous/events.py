@@ -181,6 +181,7 @@ class EpisodeSummarized(Event):
     model: str | None = None
     prompt_version: str | None = None
     tokens: Mapping[str, int] | None = None
+    ended_at: datetime | None = None
     transcript: TranscriptSeen | None = None
     excerpt: ExcerptSeen | None = None
 
@@ -200,6 +201,7 @@ class EpisodeSummarized(Event):
             model=episode.model,
             prompt_version=episode.prompt_version,
             tokens=None if tokens is None else {"in": tokens.input, "out": tokens.output},
+            ended_at=episode.ended_at,
             transcript=TranscriptSeen(digest=episode.version, entries=episode.entries, bytes=episode.bytes),
             excerpt=ExcerptSeen(
                 digest=episode.excerpt_digest, chars=episode.excerpt_chars, dropped=episode.excerpt_dropped
@@ -226,6 +228,13 @@ class EpisodeOutdated(Event):
     edition: int
     by: str
     reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactsUnembedded(Event):
+    """Facts of a scope wait for a vector, and to be compared by their sense with the others."""
+
+    type: ClassVar[str] = "facts_unembedded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +271,13 @@ class FactSuperseded(FactEvent):
     """Something known has given way to `other_fact_id`, and stays reachable."""
 
     type: ClassVar[str] = "fact_superseded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactLinked(FactEvent):
+    """Something is known beside `other_fact_id`, which is like it; the reason says why both are kept."""
+
+    type: ClassVar[str] = "fact_linked"
 
 
 def kinds() -> dict[str, type[Event]]:

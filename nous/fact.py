@@ -9,18 +9,27 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
-from nous.episode import Category
+from nous.episode import Category, Trust
 from nous.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where something was said: the turns of an episode, and the event that brought it."""
+    """Where something was said: the turns of an episode, and the event that brought it.
+
+    `said_at` is when the session ended, `digest` the sha256 of its transcript, and `by` what read it: a model with its
+    prompt, or `extractive`. They are None in what releases wrote that did not know them, and for what was told by hand.
+    `trust` is whose words it was.
+    """
 
     episode_id: UUID
     event_id: UUID
     session_id: str
     turns: tuple[int, ...]
+    said_at: datetime | None = None
+    digest: str | None = None
+    by: str | None = None
+    trust: Trust = Trust.ASSISTANT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +70,17 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Superseded:
-    """*fact_id* has given way to *by*; it stays readable, valid until *at*."""
+    """*fact_id* has given way to *by*, at the time *at*; it stays readable.
+
+    `valid_to` is until when it was true, where *by* contradicts it; None where both say the same, or one says more.
+    """
 
     fact_id: UUID
     by: UUID
     reason: str
     at: datetime
     similarity: float | None = None
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +94,26 @@ class Linked:
     similarity: float | None = None
 
 
-Row = Learned | Confirmed | Superseded | Linked
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """*fact_id* has got a vector, which it did not have when it was learned, or one of another embedder besides."""
+
+    fact_id: UUID
+    embedded_by: str
+
+
+Row = Learned | Confirmed | Superseded | Linked | Embedded
+
+
+def embedding(row: Row) -> tuple[UUID, str] | None:
+    """The fact that comes with a vector in *row*, and the embedder that made it."""
+    match row:
+        case Learned(fact=fact, embedded_by=str(embedder)):
+            return fact.id, embedder
+        case Embedded(fact_id=fact_id, embedded_by=embedder):
+            return fact_id, embedder
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

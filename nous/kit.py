@@ -11,7 +11,10 @@ from nous.effects import Effects
 from nous.embed.base import Embedder
 from nous.events import Event
 from nous.excerpt import Windows, windows
+from nous.extractor import Extractor
+from nous.learner import Learner
 from nous.learning.policy import Policy
+from nous.learning.ruling import Arbiter
 from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
 from nous.transcript.model import Transcript
@@ -21,7 +24,8 @@ from nous.transcript.model import Transcript
 class Kit:
     """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes.
 
-    `excerpts` is what a summarizer gets to see of a transcript; `author` and `anchorer` ask a model, if there is one.
+    `excerpts` is what a summarizer gets to see of a transcript; `author`, `anchorer`, `extractor` and `arbiter` ask a
+    model, if there is one.
     """
 
     episodes: Episodes
@@ -34,9 +38,22 @@ class Kit:
     embedder: Embedder
     clock: Callable[[], datetime]
     excerpts: Callable[[Transcript], Windows] = windows
+    extractor: Extractor
     author: Author | None = None
+    arbiter: Arbiter | None = None
     policy: Policy = field(default_factory=Policy)
     memory: FactMemory = field(default_factory=FactMemory)
+
+    @property
+    def learner(self) -> Learner:
+        return Learner(
+            log=self.facts,
+            memory=self.memory,
+            embedder=self.embedder,
+            policy=self.policy,
+            clock=self.clock,
+            arbiter=self.arbiter,
+        )
 
 
 class Handler(Protocol):

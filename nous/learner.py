@@ -1,26 +1,56 @@
 """Learning into a scope's log: read what is known, judge, and say what to append."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+import structlog
 
 from nous.effects import AppendFacts
+from nous.embed.absent import Absent
 from nous.embed.base import Embedder
 from nous.episode import CandidateFact
+from nous.errors import BadInput, Deferred, Unavailable
 from nous.fact import Source
-from nous.learning.learn import Finding, Occasion, learn
+from nous.learning.finding import Finding, Learning, Occasion
+from nous.learning.known import KnownFact
+from nous.learning.learn import doubts, learn
+from nous.learning.mend import Mended, mend
 from nous.learning.policy import Policy
+from nous.learning.ruling import Arbiter, Doubt
 from nous.scope import Scope
 from nous.store.base import FactLog
 from nous.store.knowledge import FactMemory
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32] | None
+
+log = structlog.get_logger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """What became of each candidate, in order, and what to append to the log; None where all was known already."""
+    """What became of each candidate, in order, and what to append to the log; None where all was known already.
+
+    `waits` means that facts of the scope have no vector yet.
+    """
 
     findings: tuple[Finding, ...]
     append: AppendFacts | None
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """What became of facts that had no vector, and what to append to the log. `waits` as in `Lesson`."""
+
+    mended: tuple[Mended, ...]
+    append: AppendFacts | None
+    waits: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +58,8 @@ class Learner:
     """Judges candidates against a scope's log. It writes nothing: commit the append, and on refusal teach again.
 
     Teaching again is cheap where *embedder* remembers (`nous.embed.remembered`): it reads the rows that were added
-    meanwhile, and judges.
+    meanwhile, and judges. An embedder that does not answer stops nothing: what it could not compare is compared later.
+    What the texts alone leave open is put to the *arbiter*, if there is one.
     """
 
     log: FactLog
@@ -36,19 +67,97 @@ class Learner:
     embedder: Embedder
     policy: Policy
     clock: Callable[[], datetime]
+    arbiter: Arbiter | None = None
 
     def teach(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> Lesson:
         """Judge *candidates*, in order, as said in *source*.
 
         Raises:
-            Unavailable: the log or the model did not answer.
-            Misconfigured: the log holds vectors of this embedder with another dimension.
+            Unavailable: the log did not answer.
+            Misconfigured: the embedder is not installed, or the log holds vectors of it with another dimension.
         """
-        vectors = self.embedder.embed([candidate.text for candidate in candidates])
-        policy = self.policy.for_embedder(self.embedder.id)
-        occasion = Occasion(scope=scope, source=source, policy=policy, at=self.clock())
+        embedder = _present(self.embedder)
+        vectors = _vectors([candidate.text for candidate in candidates], embedder)
+        occasion = Occasion(scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock())
+        lesson, open_ones = self._judged(candidates, vectors, occasion, embedder)
+        # Nobody waits for the arbiter: what others teach meanwhile is seen when the texts are judged again.
+        if self.arbiter and open_ones:
+            rulings = self.arbiter.rule(open_ones, scope=scope, subject=source.episode_id)
+            if rulings:
+                lesson, _ = self._judged(candidates, vectors, replace(occasion, rulings=rulings), embedder)
+        return lesson
+
+    def repair(self, scope: Scope, *, most: int) -> Repair:
+        """Embed at most *most* facts of *scope* that have no vector by this embedder, and judge them by it.
+
+        Raises:
+            Unavailable, Deferred: the log or the embedder did not answer.
+            Misconfigured: as `teach` does.
+        """
         with self.memory.current(self.log, scope, self.embedder) as knowledge:
+            waiting = [fact for fact, _ in zip(knowledge.without_vector(), range(most), strict=False)]
+        able, vectors = _embedded(waiting, self.embedder)
+        with self.memory.current(self.log, scope, self.embedder) as knowledge:
+            still = [(knowledge[fact.fact.id], vector) for fact, vector in zip(able, vectors, strict=True)]
+            left = [(fact, vector) for fact, vector in still if fact.is_current and not fact.is_embedded]
+            mending = mend(
+                left, knowledge=knowledge, policy=self.policy.for_embedder(self.embedder.id), at=self.clock()
+            )
+            rows, expected = mending.rows, knowledge.version
+            more = next(knowledge.without_vector(), None) is not None and len(waiting) == most
+        append = AppendFacts(scope=scope, expected=expected, rows=rows, vectors=mending.vectors)
+        return Repair(mended=mending.mended, append=append if rows else None, waits=more and bool(rows))
+
+    def _judged(
+        self, candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", occasion: Occasion, embedder: Embedder
+    ) -> tuple[Lesson, Sequence[Doubt]]:
+        with self.memory.current(self.log, occasion.scope, embedder) as knowledge:
             learning = learn(candidates, vectors, knowledge=knowledge, occasion=occasion)
-            expected = knowledge.version
-        append = AppendFacts(scope=scope, expected=expected, rows=learning.rows, vectors=learning.vectors)
-        return Lesson(findings=learning.findings, append=append if learning.rows else None)
+            append = AppendFacts(
+                scope=occasion.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
+            )
+            waits = _leaves_waiting(learning) or next(knowledge.without_vector(), None) is not None
+            lesson = Lesson(findings=learning.findings, append=append if learning.rows else None, waits=waits)
+            return lesson, tuple(doubts(learning, knowledge))
+
+
+def _leaves_waiting(learning: Learning) -> bool:
+    return any(finding.fact.id not in learning.vectors for finding in learning.findings if finding.has_new_fact)
+
+
+def _present(embedder: Embedder) -> Embedder:
+    """*embedder*, or one that makes no vectors where it cannot say who it is before it has answered once."""
+    try:
+        _ = embedder.id, embedder.dim
+    except (Unavailable, Deferred) as error:
+        log.warning("the embedder does not answer; facts are compared by their text alone", reason=str(error))
+        return Absent()
+    return embedder
+
+
+def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":
+    """A vector for each text, or None where there is none to be had."""
+    try:
+        return list(embedder.embed(texts))
+    except (Unavailable, Deferred) as error:
+        log.warning("the embedder does not answer; facts are compared by their text alone", reason=str(error))
+        return [None] * len(texts)
+    except BadInput as error:
+        if len(texts) == 1:
+            log.warning("a fact cannot be embedded", reason=str(error))
+            return [None]
+        return [vector for text in texts for vector in _vectors([text], embedder)]
+
+
+def _embedded(
+    facts: Sequence[KnownFact], embedder: Embedder
+) -> "tuple[Sequence[KnownFact], Sequence[NDArray[np.float32]]]":
+    """Those of *facts* that can be embedded, and their vectors. Raises what `Embedder.embed` raises, but `BadInput`."""
+    try:
+        return facts, list(embedder.embed([fact.fact.text for fact in facts]))
+    except BadInput:
+        if len(facts) <= 1:
+            return (), ()
+    halves = (facts[: len(facts) // 2], facts[len(facts) // 2 :])
+    found = [_embedded(half, embedder) for half in halves]
+    return [fact for able, _ in found for fact in able], [vector for _, vectors in found for vector in vectors]

@@ -2,22 +2,31 @@
 
 Code of ours logs with `structlog.get_logger(__name__)`; RQ and redis-py log with the standard library. Both pass the
 same processors, so whatever was bound with `structlog.contextvars` (the ids of event, session, job and worker) is on
-every line that is written meanwhile, in that thread.
+every line that is written meanwhile, in that thread. What RQ tells at level info of each worker and job is for debugging:
+our own lines say it once.
 """
 
 import json
 import logging
 import re
 import sys
+import time
+from collections import OrderedDict
+from threading import Lock
 from typing import Any, Literal
 
 import orjson
 import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor, WrappedLogger
+from typing_extensions import override
 
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["auto", "json", "console"]
+
+_MINUTE = 60.0
+_MOST_KEYS = 1000
+"""Keys of seldom lines that are remembered."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -43,12 +52,13 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     To be called once by whoever owns the process; calling it again replaces what it did.
     """
     structlog.configure(
-        processors=[structlog.stdlib.filter_by_level, *_shared(), ProcessorFormatter.wrap_for_formatter],
+        processors=[structlog.stdlib.filter_by_level, _Seldom(), *_shared(), ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
     handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
+    handler.addFilter(_Chatter(is_wanted=level == "debug"))
     handler.setFormatter(_formatter(_console() if _for_the_eye(form) else _json()))
     root = logging.getLogger()
     for other in [other for other in root.handlers if isinstance(other, StandardError)]:
@@ -57,6 +67,39 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     root.setLevel(level.upper())
     logging.getLogger("httpx2").setLevel("WARNING")  # it tells every request, which our own lines do
     _take_over_from_rq()
+
+
+class _Seldom:
+    """Drops a line that says `seldom=KEY` where one of that key was written less than a minute ago."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._written: OrderedDict[str, float] = OrderedDict()
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        key, now = event.pop("seldom", None), time.monotonic()
+        if key is None:
+            return event
+        with self._lock:
+            if now - self._written.get(key, -_MINUTE) < _MINUTE:
+                raise structlog.DropEvent
+            self._written.pop(key, None)
+            self._written[key] = now
+            while len(self._written) > _MOST_KEYS:
+                self._written.popitem(last=False)
+        return event
+
+
+class _Chatter(logging.Filter):
+    """Passes what RQ tells of its daily work only where it *is_wanted*."""
+
+    def __init__(self, *, is_wanted: bool) -> None:
+        super().__init__()
+        self._is_wanted = is_wanted
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self._is_wanted or record.levelno > logging.INFO or not record.name.startswith("rq.")
 
 
 def _take_over_from_rq() -> None:

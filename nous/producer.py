@@ -10,6 +10,8 @@ from uuid import uuid5
 
 from nous.bus.base import Bus, Lane, Receipt, Subscription, Ticket
 from nous.bus.ledger import DeadLetters, Ledger, Whereabouts
+from nous.bus.tombstones import Tombstones, WasForgotten, name_of
+from nous.codec import checked_name
 from nous.effects import Effects, ReleaseTranscript
 from nous.episode import Decision
 from nous.events import NAMESPACE, DecisionRecorded, SessionEvent
@@ -30,29 +32,59 @@ class Published:
 
 
 class Producer:
-    """Hands sessions over to a bus. *readers* read what was uploaded."""
+    """Hands sessions over to a bus. *readers* read what was uploaded; *tombstones* is None where nobody can forget."""
 
     def __init__(
-        self, bus: Bus, ledger: Ledger, dead: DeadLetters, handover: Handover, *, readers: Sequence[Subscription]
+        self,
+        bus: Bus,
+        ledger: Ledger,
+        dead: DeadLetters,
+        handover: Handover,
+        *,
+        readers: Sequence[Subscription],
+        tombstones: Tombstones | None = None,
     ) -> None:
         self._bus = bus
         self._ledger = ledger
         self._dead = dead
         self._handover = handover
         self._readers = readers
+        self._tombstones = tombstones
 
     def publish(
-        self, session: Session, about: About, *, upload: bool = False, lane: Lane = Lane.LIVE, durable: bool = False
+        self,
+        session: Session,
+        about: About,
+        *,
+        upload: bool = False,
+        lane: Lane = Lane.LIVE,
+        durable: bool = False,
+        again: bool = False,
     ) -> Iterator[Published]:
-        """Publish the sessions in a file, or one that is at hand; nothing happens before each is asked for."""
+        """Publish the sessions in a file, or one that is at hand; nothing happens before each is asked for.
+
+        One that was forgotten is refused, unless it is wanted *again*.
+        """
         for event in self._events(session, about, upload=upload):
-            [receipt] = self._bus.publish(event, lane=lane, durable=durable)
+            if again and self._tombstones:
+                self._tombstones.lift(event.scope, name_of(event))
+            try:
+                [receipt] = self._bus.publish(event, lane=lane, durable=durable)
+            except WasForgotten:
+                self._release(event)
+                raise
             if not receipt.fresh:
                 self._follow_up(event)
             yield Published(event=event, receipt=receipt)
 
     def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> Receipt:
-        """Publish what was decided in a session; the same words in the same session are said once."""
+        """Publish what was decided in a session; the same words in the same session are said once.
+
+        Raises:
+            BadInput: the session or the agent cannot be called so.
+        """
+        checked_name(session_id, "the id of a session")
+        checked_name(agent_id, "the id of an agent")
         told = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)
         event_id = uuid5(NAMESPACE, "\n".join((DecisionRecorded.type, str(scope), session_id, *told)))
         now = datetime.now(UTC)
@@ -86,7 +118,12 @@ class Producer:
             if location.where is Whereabouts.DEAD and location.ticket:
                 self._redrive(location.ticket, reader)
         is_done = {location.where for location in seen.values()} <= {Whereabouts.DONE, Whereabouts.SKIPPED}
-        if is_done and event.dataref and event.dataref.startswith("redis:"):
+        if is_done:
+            self._release(event)
+
+    def _release(self, event: SessionEvent) -> None:
+        """Remove what was uploaded for *event*, if anything was: nobody is going to read it."""
+        if event.dataref and event.dataref.startswith("redis:"):
             self._bus.apply(Effects(writes=(ReleaseTranscript(dataref=event.dataref),)))
 
     def _redrive(self, ticket: Ticket, reader: Subscription) -> None:
@@ -97,7 +134,7 @@ class Producer:
 
 def producer_of(world: World) -> Producer:
     readers = [each for each in world.subscriptions if issubclass(each.kind, SessionEvent)]
-    return Producer(world.bus, world.ledger, world.dead, world.handover, readers=readers)
+    return Producer(world.bus, world.ledger, world.dead, world.handover, readers=readers, tombstones=world.tombstones)
 
 
 @cache

@@ -1,5 +1,7 @@
-"""Builders and waiting, for every test."""
+"""Builders and waiting, for every test, and what no test leaves to the next."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from uuid import uuid5
 
 import pytest
 from builders import waiting
+from hypothesis import settings
 
 from nous.events import NAMESPACE, SessionEnded
 from nous.scope import Scope
@@ -19,14 +22,36 @@ WaitUntil = Callable[..., None]
 Told = Callable[..., Transcript]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Try a law with few examples: as many as HYPOTHESIS_EXAMPLES says, if `--hypothesis-profile` says nothing.
+
+    They may take their time, as other processes may be busy.
+    """
+    if not config.getoption("--hypothesis-profile", default=None):
+        few = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))
+        settings.register_profile("few", max_examples=few, deadline=None)
+        settings.load_profile("few")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Where Python is told to keep no bytecode, every process would compile all that it imports: most of its CPU."""
+    ours = tmp_path_factory.getbasetemp()
+    shared = ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours
     with pytest.MonkeyPatch.context() as patch:
         if sys.dont_write_bytecode:
             patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+            patch.setenv("PYTHONPYCACHEPREFIX", str(shared / "bytecode"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def own_signals() -> Iterator[None]:
+    """A worker of RQ leaves its handlers behind: Ctrl-C would go on to stop that worker, and not the tests."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

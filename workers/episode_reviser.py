@@ -11,7 +11,15 @@ from nous.episode import Episode, Tier
 from nous.errors import Deferred
 from nous.events import EpisodeOutdated, EpisodeSummarized, Event
 from nous.kit import Kit, Worker
-from nous.llm.base import AllowanceSpent, AnswerUnusable, Failure, ModelRefused, ModelTimeout, ModelUnreachable
+from nous.llm.base import (
+    AllowanceSpent,
+    AnswerUnusable,
+    Failure,
+    ModelPaused,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+)
 from nous.summary.decisions import decided_facts
 
 NAME = "episode-reviser"
@@ -22,6 +30,7 @@ NO_BRIEF = "nothing was kept that it could be made from"
 UP_TO_DATE = "made by this model and prompt already"
 
 _LOOK_AGAIN = timedelta(minutes=5)
+_LONGEST_WAIT = timedelta(days=1)
 
 
 class EpisodeReviser:
@@ -58,8 +67,10 @@ class EpisodeReviser:
             understood = author.understand(brief, scope=event.scope, subject=event.episode_id)
         except (ModelTimeout, ModelUnreachable) as error:
             raise Compromise(error, self._tomorrow(event, author, error.failure)) from error
-        except AllowanceSpent as spent:
-            return self._tomorrow(event, author, spent.failure)
+        except ModelPaused as pause:
+            if not isinstance(pause, AllowanceSpent) and self._kit.clock() - event.time < _LONGEST_WAIT:
+                raise
+            return self._tomorrow(event, author, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
             tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=author.by)
             return Effects(writes=(tried,), skipped=str(error.failure))

@@ -1,84 +1,119 @@
-"""episode_summarized → fact_learned | fact_confirmed | fact_superseded."""
+"""episode_summarized → fact_learned | fact_confirmed | fact_superseded | fact_linked."""
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Self
 
 import structlog
 
-from nous.effects import Effects
-from nous.events import EpisodeSummarized, Event, FactConfirmed, FactEvent, FactLearned, FactSuperseded
-from nous.fact import Fact, Source
+from nous.effects import Compromise, Effects, KeepVector, Write
+from nous.episode import CandidateFact
+from nous.errors import BadInput, Deferred, Unavailable
+from nous.events import (
+    EpisodeSummarized,
+    Event,
+    FactConfirmed,
+    FactLearned,
+    FactLinked,
+    FactsUnembedded,
+    FactSuperseded,
+)
+from nous.fact import Source
 from nous.kit import Kit, Worker
-from nous.learner import Learner
-from nous.learning.judge import Known, New
-from nous.learning.learn import Finding, usable
+from nous.learning.announcing import announcements
+from nous.learning.usable import Unusable, Usable, usable
+from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
 
 NAME = "fact-extractor"
+NO_FACTS = "no candidate facts, and nothing in the summary to make any of"
+ALREADY_LEARNED = "already learned"
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
 class FactExtractor:
-    """Learns what an episode may have taught, each fact once, and says what became of it."""
+    """Learns what an episode may have taught, each fact once, and says what became of it.
 
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
+    An episode that brings no candidate is read again for some. What cannot be embedded now is learned all the same, and
+    compared by its sense later.
+    """
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
 
     @classmethod
     def from_kit(cls, kit: Kit) -> Self:
-        return cls(Learner(log=kit.facts, memory=kit.memory, embedder=kit.embedder, policy=kit.policy, clock=kit.clock))
+        return cls(kit)
 
     def __call__(self, event: Event, /) -> Effects:
         if not isinstance(event, EpisodeSummarized):
             raise TypeError(f"{NAME} consumes {EpisodeSummarized.type}, not {event.type}")
-        cap = self._learner.policy.cap
-        candidates, cut = usable(event.candidate_facts, cap=cap)
-        if cut:
-            _log.warning("candidate facts cut", cut=cut, cap=cap, episode_id=str(event.episode_id))
+        brought = self._usable(event, event.candidate_facts)
+        if brought.candidates or Unusable.FORGOTTEN in dict(brought.dropped):
+            return self._learned(event, brought.candidates)
+        return self._found(event)
+
+    def _found(self, event: EpisodeSummarized) -> Effects:
+        """What is learned of an episode that brought nothing, by reading it again."""
+        brief = self._kit.briefs.brief(event.scope, event.episode_id)
+        extractor = self._kit.extractor
+        try:
+            found = extractor.extract(event.summary, brief, scope=event.scope, subject=event.episode_id)
+        except (ModelTimeout, ModelUnreachable) as error:
+            lesser = self._usable(event, extractor.by_itself(event.summary, brief)).candidates
+            raise Compromise(error, self._learned(event, lesser)) from error
+        except (ModelMisconfigured, ModelPaused) as error:
+            if error.failure is not Failure.OTHER:
+                raise
+            _log.warning("facts are found without the model", failure=error.failure, reason=str(error))
+            found = extractor.by_itself(event.summary, brief)
+        return self._learned(event, self._usable(event, found).candidates)
+
+    def _learned(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> Effects:
+        findable = tuple(self._findable(event))
         if not candidates:
-            return Effects(skipped="no candidate facts")
-        lesson = self._learner.teach(candidates, scope=event.scope, source=_source(event))
+            return Effects(writes=findable, skipped=NO_FACTS)
+        lesson = self._kit.learner.teach(candidates, scope=event.scope, source=_source(event))
         if lesson.append is None:
-            return Effects(skipped="already learned")
-        return Effects(
-            writes=(lesson.append,), events=tuple(announcements(event, lesson.findings, self._learner.clock()))
-        )
+            return Effects(writes=findable, skipped=ALREADY_LEARNED)
+        at = self._kit.clock()
+        told: list[Event] = [*announcements(event, lesson.findings, by=NAME, at=at)]
+        if lesson.waits:
+            told.append(FactsUnembedded.after(event, by=NAME, index=len(told), at=at))
+        return Effects(writes=(lesson.append, *findable), events=tuple(told))
+
+    def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> Usable:
+        found = usable(candidates, cap=self._kit.policy.cap)
+        if found.dropped:
+            _log.warning("candidates are not learned", dropped=dict(found.dropped), episode_id=str(event.episode_id))
+        return found
+
+    def _findable(self, event: EpisodeSummarized) -> Iterator[Write]:
+        """The vector by which the stored episode is found; without one it is found by its words."""
+        episode, embedder = self._kit.episodes.get(event.scope, event.episode_id), self._kit.embedder
+        if episode is None:
+            return
+        try:
+            [vector] = embedder.embed([episode.summary.text])
+            yield KeepVector(scope=event.scope, episode_id=episode.id, embedder=embedder.id, vector=vector)
+        except (Unavailable, Deferred, BadInput) as error:
+            _log.warning("an episode is found by its words alone", reason=str(error), episode_id=str(episode.id))
 
 
 def _source(event: EpisodeSummarized) -> Source:
-    return Source(episode_id=event.episode_id, event_id=event.id, session_id=event.session_id, turns=())
-
-
-def announcements(cause: EpisodeSummarized, findings: Sequence[Finding], at: datetime) -> Iterator[FactEvent]:
-    """What to announce of each finding that changed something; a fact's successor comes before its end."""
-    announced = (
-        event for finding in findings if finding.rows and finding.has_new_source for event in _announced(finding)
+    return Source(
+        episode_id=event.episode_id,
+        event_id=event.id,
+        session_id=event.session_id,
+        turns=(),
+        said_at=event.ended_at,
+        digest=event.transcript.digest if event.transcript else event.version or None,
+        by=f"{event.model} with {event.prompt_version}" if event.model else event.tier,
     )
-    for index, (kind, fact, finding) in enumerate(announced):
-        said = {"episode_id": cause.episode_id, "turns": finding.candidate.turns}
-        yield kind.after(cause, by=NAME, index=index, at=at, **said, **_verdict(fact, finding))
 
 
-def _announced(finding: Finding) -> Iterator[tuple[type[FactEvent], Fact, Finding]]:
-    yield (FactConfirmed if isinstance(finding.verdict, Known) else FactLearned), finding.fact, finding
-    if finding.replaced:
-        yield FactSuperseded, finding.replaced, finding
-
-
-def _verdict(fact: Fact, finding: Finding) -> dict[str, Any]:
-    """What *finding* means for *fact*: the other fact is the one that it was compared with."""
-    verdict = finding.verdict
-    others = {finding.fact.id, finding.other_id} - {fact.id, None}
-    return {
-        "fact_id": fact.id,
-        "text": fact.text,
-        "category": str(fact.category),
-        "verdict": verdict.name,
-        "reason": verdict.reason,
-        "other_fact_id": next(iter(others), None),
-        "similarity": None if isinstance(verdict, New) else verdict.similarity,
-    }
-
-
-WORKER = Worker(NAME, EpisodeSummarized, FactExtractor.from_kit, emits=(FactLearned, FactConfirmed, FactSuperseded))
+WORKER = Worker(
+    NAME,
+    EpisodeSummarized,
+    FactExtractor.from_kit,
+    emits=(FactLearned, FactConfirmed, FactSuperseded, FactLinked, FactsUnembedded),
+)

@@ -103,6 +103,7 @@ class Bus(Protocol):
 
         Raises:
             Misconfigured: *durable* was asked of a server that cannot promise it.
+            BadInput: its session was forgotten (see `nous.bus.tombstones`).
         """
         ...
 

@@ -10,12 +10,16 @@
 | <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came; empty at rest       |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | letters: what was set aside and why, until redriven or dropped|
+| <p>:forgotten:<scope>          | hash   | kept       | episode id, or mark of a fact -> when it was forgotten        |
+| <p>:aside:<name>               | stream | an hour    | a stream that is written anew, until it takes its place       |
 """
 
 from dataclasses import dataclass
+from urllib.parse import quote
 from uuid import UUID
 
 from nous.bus.base import Lane
+from nous.scope import Scope
 
 _STREAM_OF_LANE = {Lane.LIVE: "events", Lane.BULK: "bulk"}
 
@@ -43,6 +47,9 @@ class BusKeys:
 
     def account(self, group: str) -> str:
         return f"{self.prefix}:account:{group}"
+
+    def forgotten(self, scope: Scope) -> str:
+        return f"{self.prefix}:forgotten:{quote(str(scope), safe='/')}"
 
     @property
     def letters(self) -> str:

@@ -66,11 +66,12 @@ class Whereabouts(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where an event is for one group, and why it is there, in words."""
+    """Where an event is for one group, and why it is there, in words; where it waits to be tried again, from when on."""
 
     where: Whereabouts
     ticket: Ticket | None = None
     reason: str = ""
+    next_try: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What is written down of a delivery that was set aside. The event itself stays in its stream; none of it is copied."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from nous.bus.base import Grave, Lane, Ticket
@@ -53,3 +53,8 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
 def accepted_at(entry: str) -> datetime:
     """When a stream took an entry: its id begins with the milliseconds since the epoch, or what a producer said."""
     return datetime.fromtimestamp(min(int(entry.partition("-")[0]) / 1000, _LATEST), tz=UTC)
+
+
+def event_in(fields: Sequence[bytes]) -> bytes | None:
+    """The event in the fields of an entry as a script returns them: name, value, name, value."""
+    return dict(zip(fields[::2], fields[1::2], strict=True)).get(b"event")

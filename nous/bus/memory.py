@@ -179,7 +179,9 @@ class MemoryBus:
                 return Location(where=Whereabouts.UNKNOWN)
             ticket = Ticket.named(place, subscription)
             where, reason = self._search(ticket, event_id)
-            return Location(where=where, ticket=ticket, reason=reason)
+            pending = self._groups[subscription.group].pending.get(ticket.name)
+            next_try = pending.progress.next_try(pending.lease_ends) if pending else None
+            return Location(where=where, ticket=ticket, reason=reason, next_try=next_try)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         with self._changed:

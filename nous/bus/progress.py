@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -53,7 +54,13 @@ class Progress:
 
     @property
     def in_words(self) -> str:
-        return f"attempt {self.attempt} is {self.state}" + (f" ({self.reason})" if self.reason else "")
+        errors = f", {self.errors} error{'' if self.errors == 1 else 's'}" if self.state is State.WAITING else ""
+        return f"attempt {self.attempt} is {self.state}{errors}" + (f" ({self.reason})" if self.reason else "")
+
+    def next_try(self, lease_ends: float | None) -> datetime | None:
+        """When it is tried again, if it waits for that; a lease ends so many seconds after the epoch."""
+        is_waiting = self.state is State.WAITING and lease_ends is not None
+        return datetime.fromtimestamp(lease_ends, tz=UTC) if is_waiting else None
 
     def offers(self, attempt: int) -> bool:
         """Whether that attempt was offered and nobody has begun it."""

@@ -16,11 +16,12 @@ import structlog
 from nous.bus import commit
 from nous.bus.base import Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
 from nous.bus.keys import BusKeys
-from nous.bus.letters import accepted_at, fields_of
+from nous.bus.letters import accepted_at, event_in, fields_of
 from nous.bus.plan import Command, Plan
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.scripts import Scripts
+from nous.bus.tombstones import FORGOTTEN, name_of, refusal
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
 from nous.errors import BadInput, Misconfigured
@@ -84,7 +85,8 @@ class RedisBus:
             self._groups.clear()
             raise
         deliveries = [
-            self._read(Ticket(subscription, lane, entry.decode()), _field(fields), _FIRST) for entry, fields in entries
+            self._read(Ticket(subscription, lane, entry.decode()), event_in(fields), _FIRST)
+            for entry, fields in entries
         ]
         return self._first_tellings([delivery for delivery in deliveries if delivery])
 
@@ -193,11 +195,13 @@ class RedisBus:
         if not fields:
             self.bury(ticket, progress=None, reason=_LOST)
             return False, None
-        return bool(swapped), self._read(ticket, _field(fields[0]), Progress.decode(progress))
+        return bool(swapped), self._read(ticket, event_in(fields[0]), Progress.decode(progress))
 
     def _publish(self, event: Event, lane: Lane) -> Receipt:
-        keys = (self._keys.stream(event.type, lane), self._keys.marker(event.id))
-        fresh, place = self._run("publish", keys, (encode(event), lane.value, self._marker_ttl))
+        keys = (self._keys.stream(event.type, lane), self._keys.marker(event.id), self._keys.forgotten(event.scope))
+        fresh, place = self._run("publish", keys, (encode(event), lane.value, self._marker_ttl, name_of(event)))
+        if fresh < 0:
+            raise refusal(event, place)
         lane_name, _, entry = place.decode().partition("/")
         return Receipt(event.id, Lane(lane_name), entry, bool(fresh))
 
@@ -241,18 +245,19 @@ class RedisBus:
         return Delivery(ticket, event, progress)
 
     def _first_tellings(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
-        """Those that no other entry told before; a repeat by a foreign producer is acknowledged here."""
+        """Those that no other entry told before; what a foreign producer repeats, or may not tell, ends here."""
         with translated(), self._client.pipeline(transaction=False) as pipe:
             for delivery in deliveries:
-                marker = self._keys.marker(delivery.event.id)
-                pipe.set(marker, delivery.ticket.name, nx=True, get=True, ex=self._marker_ttl)
-            places: list[bytes | None] = pipe.execute()
+                event = delivery.event
+                pipe.set(self._keys.marker(event.id), delivery.ticket.name, nx=True, get=True, ex=self._marker_ttl)
+                pipe.hexists(self._keys.forgotten(event.scope), name_of(event))
+            found = pipe.execute()
         first: list[Delivery] = []
-        for delivery, place in zip(deliveries, places, strict=True):
-            if place is None or place.decode() == delivery.ticket.name:
+        for delivery, place, is_forgotten in zip(deliveries, found[::2], found[1::2], strict=True):
+            if not is_forgotten and (place is None or place.decode() == delivery.ticket.name):
                 first.append(delivery)
             else:
-                self.commit(delivery, Effects(skipped="published twice"))
+                self.commit(delivery, Effects(skipped=FORGOTTEN if is_forgotten else "published twice"))
         return first
 
     def _peek(self, ticket: Ticket) -> Event | None:
@@ -291,8 +296,3 @@ class RedisBus:
 
     def _group_keys(self, group: str) -> tuple[str, str, str]:
         return self._keys.leases(group), self._keys.progress(group), self._keys.account(group)
-
-
-def _field(fields: Sequence[bytes]) -> bytes | None:
-    """The event in the fields of an entry as a script returns them: name, value, name, value."""
-    return dict(zip(fields[::2], fields[1::2], strict=True)).get(b"event")

@@ -76,11 +76,17 @@ class RedisLedger:
             return Location(where=Whereabouts.WAITING, ticket=ticket)
         with translated():
             pending = self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
-            progress = self._client.hget(self._keys.progress(group), ticket.name)
+            raw = self._client.hget(self._keys.progress(group), ticket.name)
+            lease_ends = self._client.zscore(self._keys.leases(group), ticket.name)
             letters = self._client.xrange(self._keys.letters)
         if pending:
-            reason = Progress.decode(progress).in_words if progress else ""
-            return Location(where=Whereabouts.IN_FLIGHT, ticket=ticket, reason=reason)
+            progress = Progress.decode(raw) if raw else None
+            return Location(
+                where=Whereabouts.IN_FLIGHT,
+                ticket=ticket,
+                reason=progress.in_words if progress else "",
+                next_try=progress.next_try(lease_ends) if progress else None,
+            )
         for letter in (read_letter(*each) for each in letters):
             if letter.is_about(ticket):
                 return Location(where=Whereabouts(letter.grave.value), ticket=ticket, reason=letter.reason)

@@ -7,6 +7,7 @@ import click
 from nous.cli.frame import App
 from nous.cli.show import print_json, shortened
 from nous.errors import NotFound
+from nous.events import episode_id
 from nous.scope import Scope
 from nous.summary.anchored.anchor import Anchor
 from nous.wiring import build
@@ -19,17 +20,24 @@ from nous.wiring import build
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with what it was made from.")
 @click.pass_obj
 def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -> None:
-    """Print the anchored summary of SESSION, as a model would read it.
+    """Print the anchored summary of SESSION, as a model would read it, and what was recorded as decided in it.
 
     There is one once the session has been published as compacting: nous publish PATH --compacting.
     """
-    found = build(app.settings).kit.anchors.anchor(Scope.parse(scope), agent_id=agent, session_id=session)
+    kit, within = build(app.settings).kit, Scope.parse(scope)
+    found = kit.anchors.anchor(within, agent_id=agent, session_id=session)
     if found is None:
-        raise NotFound(f"session {session!r} of agent {agent!r} in {scope} has no anchored summary")
+        raise NotFound(
+            f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
+            f"it is published as it compacts: nous publish PATH --session {session} --compacting"
+        )
+    decisions = kit.decisions.get_episode_decisions(episode_id(within, session), scope=within)
     if as_json:
-        print_json(asdict(found))
+        print_json({**asdict(found), "decisions": [asdict(each) for each in decisions]})
         return
     click.echo(found.summary.to_prompt_text())
+    if decisions:
+        click.echo("\n" + "\n".join(f"decided: {shortened(each.description, 140)}" for each in decisions))
     click.echo(f"\n{_made(found)}", err=True)
 
 

@@ -5,6 +5,7 @@ import click
 from nous.cli.frame import App
 from nous.episode import Decision
 from nous.errors import BadInput
+from nous.events import episode_id
 from nous.producer import producer_of
 from nous.scope import Scope
 from nous.wiring import build
@@ -26,6 +27,12 @@ def decide(
     if not description.strip():
         raise BadInput("a decision needs a description")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
-    producer = producer_of(build(app.settings))
-    receipt = producer.record(decision, session_id=session, scope=Scope.parse(scope), agent_id=agent)
+    world, within = build(app.settings), Scope.parse(scope)
+    receipt = producer_of(world).record(decision, session_id=session, scope=within, agent_id=agent)
     click.echo("noted" if receipt.fresh else "was noted before")
+    if world.kit.episodes.get(within, episode_id(within, session)):
+        click.echo(
+            f"nous: {session} has an episode already; what was decided stands with the next one, which is made when the "
+            "session has grown and is published again",
+            err=True,
+        )

@@ -11,7 +11,8 @@ import click
 from nous import log
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
-from nous.cli.memory import episode_lines, fact_lines, knowledge_of
+from nous.cli.knowing import knowledge_of
+from nous.cli.memory import episode_lines, fact_lines
 from nous.cli.show import shortened
 from nous.cli.waiting import awaited, has_failed
 from nous.fact import Confirmed, Linked, Row, Superseded

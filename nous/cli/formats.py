@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import orjson
 
+from nous.cli.show import counted
 from nous.transcript import Kind, known_readers
 from nous.transcript.survey import Row, Survey, survey
 from nous.transcript.view.as_json import legible
@@ -45,7 +46,7 @@ def _table(found: Survey) -> Iterator[str]:
         yield f"  entries: {_counted(row.entries)}"
         yield f"  passed over: {_counted(row.skipped) or 'nothing'}"
     files = sum(row.files for row in found.rows.values())
-    yield f"{files} files read, {len(found.refused)} refused"
+    yield f"{counted(files, 'file')} read, {len(found.refused)} refused"
     for path, reason in islice(found.refused.items(), _MOST_REFUSED):
         yield f"  {path}: {reason}"
     if len(found.refused) > _MOST_REFUSED:

@@ -1,7 +1,6 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, cast
@@ -13,18 +12,20 @@ from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Bus, Refused
 from nous.cli.frame import BAD_INPUT, App
+from nous.cli.reading import opened
 from nous.cli.show import shortened
 from nous.effects import Effects
-from nous.episode import CandidateFact, Outcome, Summary
+from nous.episode import CandidateFact, Outcome, Summary, Trust
 from nous.errors import BadInput, Retryable
-from nous.events import NAMESPACE, EpisodeSummarized
+from nous.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembedded
 from nous.fact import Source
-from nous.learner import Learner
-from nous.learning.learn import LONGEST_TEXT, Finding
+from nous.learning.announcing import announcements
+from nous.learning.finding import Finding
 from nous.learning.normalise import exact_form
+from nous.learning.usable import LONGEST_TEXT
 from nous.scope import Scope
 from nous.wiring import World, build
-from workers.fact_extractor import announcements
+from workers.fact_extractor import NAME
 
 _AT_ONCE = 64
 _REFUSALS = 1000
@@ -62,7 +63,7 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     """
     app: App = ctx.obj
     has_complaints = False
-    with _opened(source) as stream:
+    with opened(source) as stream:
         teacher = _Teacher(build(app.settings), Scope.parse(scope), session or f"cli-{uuid4().hex[:8]}")
         for lines in _batches(_lines(stream), _AT_ONCE):
             for line in lines:
@@ -75,25 +76,15 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     ctx.exit(BAD_INPUT if has_complaints else 0)
 
 
-def _opened(source: str) -> AbstractContextManager[BinaryIO]:
-    try:
-        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
-    except OSError as error:
-        raise BadInput(f"{source} could not be read: {error.strerror}") from error
-
-
 class _Teacher:
     """Teaches one scope, as one session."""
 
     def __init__(self, world: World, scope: Scope, session: str) -> None:
         self._bus: Bus = world.bus
-        kit = world.kit
-        self._learner = Learner(
-            log=kit.facts, memory=kit.memory, embedder=kit.embedder, policy=kit.policy, clock=kit.clock
-        )
+        self._learner = world.kit.learner
         self._scope = scope
         self._session = session
-        self._clock = kit.clock
+        self._clock = world.kit.clock
 
     def teach(self, candidates: Sequence[CandidateFact]) -> Sequence[Finding]:
         """Judge and store *candidates*, all or none of them.
@@ -102,12 +93,17 @@ class _Teacher:
             Retryable: others taught the same scope all the time.
         """
         cause = self._cause(candidates)
-        source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=self._session, turns=())
+        source = Source(
+            episode_id=cause.episode_id, event_id=cause.id, session_id=self._session, turns=(), said_at=self._clock()
+        )
         for _ in range(_REFUSALS):
             lesson = self._learner.teach(candidates, scope=self._scope, source=source)
             if lesson.append is None:
                 return lesson.findings
-            events = announcements(cause, lesson.findings, self._clock())
+            at = self._clock()
+            events: list[Event] = [*announcements(cause, lesson.findings, by=NAME, at=at)]
+            if lesson.waits:
+                events.append(FactsUnembedded.after(cause, by=NAME, index=len(events), at=at))
             if not isinstance(self._bus.apply(Effects(writes=(lesson.append,), events=tuple(events))), Refused):
                 return lesson.findings
         raise Retryable(f"{self._scope} is being taught by others without a pause; try again")
@@ -145,7 +141,7 @@ def _candidate(raw: bytes) -> CandidateFact:
     except orjson.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg}") from None
     try:
-        candidate = TypeAdapter(CandidateFact).validate_python({"text": said} if isinstance(said, str) else said)
+        candidate = TypeAdapter(CandidateFact).validate_python(_by_the_user(said))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise BadInput(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from None
@@ -154,6 +150,12 @@ def _candidate(raw: bytes) -> CandidateFact:
     if len(candidate.text) > LONGEST_TEXT:
         raise BadInput(f"text: it has {len(candidate.text):,} characters; a fact has at most {LONGEST_TEXT:,}")
     return candidate
+
+
+def _by_the_user(said: Any) -> Any:
+    """*said* as an object; what is told by hand is the user's word, unless it says otherwise."""
+    told = {"text": said} if isinstance(said, str) else said
+    return {"trust": Trust.USER, **cast("dict[str, Any]", told)} if isinstance(told, dict) else told
 
 
 def _batches(lines: Iterator[Line], size: int) -> Iterator[list[Line]]:

@@ -1,8 +1,7 @@
-"""`nous episodes`, `nous facts` and `nous search`: what is remembered."""
+"""`nous episodes` and `nous facts`: what is remembered."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import unquote
@@ -10,17 +9,17 @@ from urllib.parse import unquote
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import knowledge_of
 from nous.cli.learn import learn
 from nous.cli.show import print_json, shortened
+from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
 from nous.errors import NotFound
 from nous.events import episode_id
-from nous.learning.known import Knowledge, KnownFact
-from nous.recall.search import Hit
-from nous.recall.search import search as find
+from nous.learning.known import KnownFact
 from nous.scope import Scope
 from nous.store.base import Episodes
-from nous.wiring import World, build
+from nous.wiring import build
 
 _SCOPE = click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -76,37 +75,7 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
 
 
 facts.add_command(learn)
-
-
-@click.command()
-@click.argument("query")
-@_SCOPE
-@click.option("--limit", default=10, type=click.IntRange(min=1), show_default=True, help="At most so many hits.")
-@_JSON
-@click.pass_obj
-def search(app: App, query: str, *, scope: str, limit: int, as_json: bool) -> None:
-    """Search facts and episodes by meaning and by words."""
-    world = build(app.settings)
-    within = Scope.parse(scope)
-    with knowledge_of(world, within) as knowledge:
-        hits = find(
-            query,
-            knowledge=knowledge,
-            episodes=world.kit.episodes.recent(within, limit=1000),
-            embed=world.kit.embedder.embed,
-            limit=limit,
-        )
-    if as_json:
-        print_json([asdict(hit) for hit in hits])
-    else:
-        click.echo("\n".join(map(_hit_line, hits)) or "nothing was found")
-
-
-@contextmanager
-def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
-    """What a scope knows at this moment."""
-    with world.kit.memory.current(world.kit.facts, scope, world.kit.embedder) as knowledge:
-        yield knowledge
+facts.add_command(supersede)
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
@@ -147,10 +116,10 @@ def fact_lines(known: KnownFact) -> Iterator[str]:
     times = f", said by {known.times_confirmed} sessions" if known.times_confirmed > 1 else ""
     state = "" if known.is_current else "  (superseded)"
     yield f"{fact.text}{state}"
-    yield f"  {fact.category}, {_place(fact.source.session_id, fact.source.turns)}{times}  {fact.id}"
+    yield f"  {fact.category}, {place_told(fact.source.session_id, fact.source.turns)}{times}  {fact.id}"
 
 
-def _place(session_id: str, turns: Sequence[int]) -> str:
+def place_told(session_id: str, turns: Sequence[int]) -> str:
     return f"session {session_id}" + (f" turn {', '.join(map(str, turns))}" if turns else "")
 
 
@@ -161,11 +130,9 @@ def _as_object(known: KnownFact) -> dict[str, Any]:
         "times_confirmed": known.times_confirmed,
         "sources": [asdict(source) for source in dict.fromkeys(known.sources)],
         "said_as": known.said_as,
+        "trust": known.trust,
+        "valid_from": known.valid_from,
         "superseded": asdict(known.superseded) if known.superseded else None,
+        "replaces": [asdict(row) for row in known.replaces],
         "links": [asdict(link) for link in known.links],
     }
-
-
-def _hit_line(hit: Hit) -> str:
-    place = _place(hit.session_id, hit.turns)
-    return f"{hit.kind:<8} {shortened(hit.text, 120)}\n         {place}, {hit.date:%Y-%m-%d}  {hit.id}"

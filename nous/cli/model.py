@@ -4,13 +4,24 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from nous.cli.show import table
+from nous.cli.show import FAILURES, counted, table
+from nous.events import EpisodeOutdated
 from nous.llm.base import Failure
 from nous.wiring import World
 
 _COUNTS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
 _OFF = ("title", "summary", "rationale")
-_FAILURES = ("timeout", "transport", "quota", "parse", "other")
+_HEADS = {
+    "timeout": "timed out",
+    "transport": "not reached",
+    "quota": "had enough",
+    "parse": "unusable",
+    "other": "refused",
+    "asked_again": "asked again",
+    "without_schema": "without schema",
+    "tokens_in": "tokens in",
+    "tokens_out": "tokens out",
+}
 
 
 def model_report(world: World) -> dict[str, Any]:
@@ -35,14 +46,21 @@ def model_report(world: World) -> dict[str, Any]:
             for each in books.allowance.spending(today)
         ],
         "daily_tokens": world.settings.llm.daily_tokens,
-        "to_be_made_anew": sum(1 for _ in world.kit.briefs.unrefined(but=(author.by,))) if author else 0,
+        "to_be_made_anew": _left(world, author.by) if author else 0,
     }
+
+
+def _left(world: World, by: str) -> int:
+    """The episodes that *by* has not made yet: those that were not offered to it, and those that were, and wait."""
+    readers = [each for each in world.subscriptions if each.kind is EpisodeOutdated]
+    backlogs = [backlog for reader in readers for backlog in world.ledger.backlogs(reader)]
+    return sum(1 for _ in world.kit.briefs.unrefined(but=(by,))) + sum(b.pending + (b.waiting or 0) for b in backlogs)
 
 
 def _row(counts: Mapping[str, int]) -> dict[str, int]:
     return (
         {name: counts.get(name, 0) for name in _COUNTS}
-        | {name: counts.get(f"failed_{name}", 0) for name in _FAILURES}
+        | {name: counts.get(f"failed_{name}", 0) for name in FAILURES}
         | {f"off_{name}": counts.get(f"off_{name}", 0) for name in _OFF}
     )
 
@@ -52,17 +70,17 @@ def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
     if report["problem"]:
         yield f"workers do not start: {report['problem']}"
     if report["calls"]:
-        heads = (*_COUNTS, *_FAILURES, "model")
-        yield table(heads, ((*(str(row[head]) for head in heads[:-1]), name) for name, row in report["calls"].items()))
+        names = (*_COUNTS, *FAILURES)
+        rows = ((*(str(row[each]) for each in names), model) for model, row in report["calls"].items())
+        yield table((*(_HEADS.get(each, each) for each in names), "model"), rows)
     for name, pause in report["out"].items():
         if name == report["configured"]:
             yield _out(name, pause)
-    if report["tokens_today"]:
-        limit = f"of {report['daily_tokens']:,}" if report["daily_tokens"] else "of any number"
+    if report["tokens_today"] and report["daily_tokens"]:
         rows = ((f"{each['spent']:,}", f"{each['reserved']:,}", each["scope"]) for each in report["tokens_today"])
-        yield table((f"tokens today, {limit}", "set aside", "scope"), rows)
-    if report["to_be_made_anew"]:
-        yield f"{report['to_be_made_anew']} episodes are still to be made anew by the model"
+        yield table((f"tokens today, of {report['daily_tokens']:,}", "set aside", "scope"), rows)
+    if left := report["to_be_made_anew"]:
+        yield f"{counted(left, 'episode')} {'is' if left == 1 else 'are'} still to be made anew by the model"
 
 
 def _out(model: str, pause: Mapping[str, Any]) -> str:
@@ -76,4 +94,4 @@ def _out(model: str, pause: Mapping[str, Any]) -> str:
         case Failure.QUOTA:
             return f"{model} has had enough since {since}; {again}"
         case failure:
-            return f"{model} has not answered since {since} ({failure}); {again}"
+            return f"{model} has not answered since {since} ({_HEADS[failure]}); {again}"

@@ -9,7 +9,7 @@ import click
 
 from nous.bus.base import Lane
 from nous.cli.frame import FAILED, App, exit_code
-from nous.cli.show import print_json, table
+from nous.cli.show import in_words, print_json, table
 from nous.cli.waiting import awaited, has_failed
 from nous.errors import NousError
 from nous.jobs.rq.census import workers_seen
@@ -29,6 +29,7 @@ from nous.wiring import build
 @click.option("--compacting", is_flag=True, help="The session goes on; its agent is about to forget the beginning.")
 @click.option("--upload", is_flag=True, help="Send what the files say along, for workers on other hosts.")
 @click.option("--bulk", is_flag=True, help="Old sessions: they come after those that have just ended.")
+@click.option("--again", is_flag=True, help="Let sessions back that were forgotten.")
 @click.option("--durable", is_flag=True, help="Wait until the server's disk has each event.")
 @click.option("--wait", is_flag=True, help="Wait until each is dealt with; exit 1 if one failed, or was not in time.")
 @click.option("--timeout", default=600.0, show_default=True, help="How long to --wait, in seconds.")
@@ -45,6 +46,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     compacting: bool,
     upload: bool,
     bulk: bool,
+    again: bool,
     durable: bool,
     wait: bool,
     timeout: float,
@@ -60,9 +62,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     world = build(app.settings)
     failures: list[NousError] = []
     lane = Lane.BULK if bulk else Lane.LIVE
-    handed_over = list(
-        _hand_over(producer_of(world), paths, failures, about=about, upload=upload, durable=durable, lane=lane)
-    )
+    how = {"about": about, "upload": upload, "durable": durable, "lane": lane, "again": again}
+    handed_over = list(_hand_over(producer_of(world), paths, failures, **how))
     published = [each for _, each in handed_over]
     if published and not workers_seen(world.rq_client):
         click.echo("nous: no worker runs yet; `nous up` or `nous worker` will deal with them", err=True)
@@ -109,5 +110,5 @@ def _row(path: str, each: Published, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _in_words(steps: Sequence[dict[str, str]]) -> str:
-    words = (f"{step['worker']} {step['where']}" + (f" ({step['why']})" if step["why"] else "") for step in steps)
+    words = (f"{step['worker']} {step['where']}" + (f" ({in_words(step['why'])})" if step["why"] else "") for step in steps)
     return ", ".join(words) or "-"

@@ -8,6 +8,7 @@ import click
 from nous.bus.base import Lane
 from nous.cli.frame import App
 from nous.cli.show import table
+from nous.effects import Effects, NoteTried
 from nous.episode import Episode, Tier
 from nous.errors import BadInput, Misconfigured, NotFound
 from nous.events import episode_id
@@ -31,16 +32,21 @@ def reprocess(
     """Have the episodes of sessions made anew, from what was kept of them when they were first made.
 
     Each new edition is made aside and then takes the place of the one there is, which stays reachable: `nous episodes
-    --editions`. What this model and this prompt have made already is left as it is.
+    --editions`. What this model and this prompt have made already is left as it is. The model is asked afresh: what it
+    has answered about these sessions before is forgotten.
     """
     world, within = build(app.settings), Scope.parse(scope)
     world.check_model()
     author = world.kit.author
     if author is None:
         raise Misconfigured("there is no model to make them: set background_model, in the settings or the environment")
-    if everything == bool(sessions):
+    if everything and sessions:
+        raise BadInput("sessions were named, and --all was said: choose one of the two")
+    if not (everything or sessions):
         raise BadInput("name the sessions, or say --all: `nous episodes` lists them")
-    chosen = [each for each in _chosen(world, sessions, within) if not extractive or each.tier is Tier.EXTRACTIVE]
+    chosen = [each for each in _chosen(world, sessions, within) if not extractive or _is_extractive(each)]
+    if not dry_run:
+        _forget_answers(world, sessions, within)
     rows = [(each, _what_becomes(world, each, by=author.by, dry_run=dry_run)) for each in chosen]
     if not rows:
         click.echo("there is nothing to make anew")
@@ -58,6 +64,12 @@ def _chosen(world: World, sessions: Sequence[str], scope: Scope) -> Iterator[Epi
         yield episode
 
 
+def _forget_answers(world: World, sessions: Sequence[str], scope: Scope) -> None:
+    """Let go what was kept of the model's answers: those that could not be used would be found and taken again."""
+    for subject in [episode_id(scope, session) for session in sessions] or [None]:
+        world.model_books.pins.drop(scope, subject)
+
+
 def _what_becomes(world: World, episode: Episode, *, by: str, dry_run: bool) -> str:
     """Have *episode* made anew, unless that makes no sense; in a few words, what was done."""
     if episode.by == by:
@@ -67,9 +79,15 @@ def _what_becomes(world: World, episode: Episode, *, by: str, dry_run: bool) -> 
     if dry_run:
         return "would be made anew"
     event = outdated(episode, by=by, reason="reprocess", kit=world.kit, occasion=str(uuid4()))
-    world.bus.publish(event, lane=Lane.BULK)
+    # An extractive episode would otherwise be offered to the model once more, by whoever does so by itself.
+    tried = NoteTried(scope=episode.scope, episode_id=episode.id, by=by)
+    world.bus.apply(Effects(writes=(tried,) if _is_extractive(episode) else (), events=(event,)), lane=Lane.BULK)
     return f"will be made anew, by workers that run with {by}"
 
 
 def _maker(episode: Episode) -> str:
-    return episode.by if episode.tier is Tier.LLM else "extractive"
+    return "extractive" if _is_extractive(episode) else episode.by
+
+
+def _is_extractive(episode: Episode) -> bool:
+    return episode.tier is Tier.EXTRACTIVE

@@ -1,6 +1,7 @@
 """`nous down` and `nous config`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,8 +9,9 @@ import orjson
 
 from nous import log
 from nous.cli.frame import App
+from nous.cli.show import counted
 from nous.server import embedded
-from nous.server.connect import address, embedded_directory, masked
+from nous.server.connect import address, connect_rq, embedded_directory, masked
 from nous.settings import Loaded, Settings, load
 
 
@@ -23,13 +25,25 @@ def down(app: App, *, as_json: bool) -> None:
     """
     directory = embedded_directory(app.settings)
     url = masked(address(app.settings))
+    working = _working(app.settings, directory) if directory else 0
     stopped = embedded.stop(directory) if directory else False
     if as_json:
-        _print_json({"stopped": stopped, "embedded": directory is not None, "url": url})
+        _print_json({"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working})
     elif directory is None:
         click.echo(f"{url} is not ours to stop")
     else:
         click.echo(f"stopped the server of {directory}" if stopped else f"no server was running in {directory}")
+        if stopped and working:
+            click.echo(f"{counted(working, 'worker')} still running, waiting for `nous up`; Ctrl-C there ends them")
+
+
+def _working(settings: Settings, directory: Path) -> int:
+    """How many workers the server of *directory* knows; 0 if it does not run, since it must not be started to say so."""
+    if embedded.status(directory).state != "running":
+        return 0
+    from nous.jobs.rq.census import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
+
+    return len(workers_seen(connect_rq(settings)))
 
 
 @click.command()
@@ -64,7 +78,7 @@ def _as_toml(loaded: Loaded) -> Iterator[str]:
 
 def _shown(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
     for key, value, origin in loaded.rows():
-        yield key, masked(value) if key == "redis_url" else value, origin
+        yield key, masked(value) if value and key in {"redis_url", "index.url"} else value, origin
 
 
 def _server(settings: Settings) -> dict[str, Any]:

@@ -1,14 +1,27 @@
 """Values as text: tables for the eye, JSON for programs."""
 
+import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 import orjson
 
 _GAP = "  "
+
+FAILURES: Mapping[str, str] = {
+    "timeout": "the model did not answer in time",
+    "transport": "the model could not be reached",
+    "quota": "the model had enough for the time being",
+    "parse": "the model's answer could not be used",
+    "other": "the model refused to answer",
+}
+"""What kinds of failure are for people. Reasons begin with a kind, which programs go by."""
+
+_KIND = re.compile(rf"^({'|'.join(FAILURES)})(?=: |, for today|$)")
+_CLASS = re.compile(r"\b(?:Model[A-Z][a-z]+|AllowanceSpent|AnswerUnusable): ")
 
 
 def print_json(value: Any) -> None:
@@ -24,6 +37,16 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         return "\n".join(_line(line, widths[:-1], 10**9) for line in lines)
     room = max(shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1), 20)
     return "\n".join(_line(line, widths[:-1], room) for line in lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """*number* of what *noun* names, whose plural is regular."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def in_words(reason: str) -> str:
+    """*reason*, as it was kept for programs, for people: what kind of failure it was in words, and no class of errors."""
+    return _CLASS.sub("", _KIND.sub(lambda kind: FAILURES[kind[1]], reason))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:

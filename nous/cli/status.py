@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
 from nous.cli.model import model_report, model_sections
-from nous.cli.show import print_json, table
+from nous.cli.show import in_words, print_json, table
 from nous.errors import NotFound
 from nous.events import DecisionRecorded, EpisodeOutdated, SessionCompacting, SessionEnded
 from nous.jobs.rq.census import queues_of, workers_seen
@@ -81,7 +82,7 @@ def _sections(report: dict[str, Any]) -> Iterator[str]:
     groups = {**report["groups"], "total": report["total"]}
     yield table(("worker", *_COLUMNS), ((name, *(str(row[each]) for each in _COLUMNS)) for name, row in groups.items()))
     reasons = [
-        (name, str(count), reason)
+        (name, str(count), in_words(reason))
         for name, row in report["groups"].items()
         for reason, count in row["skipped_reasons"].items()
     ]
@@ -117,11 +118,24 @@ def _steps_of(world: World, session: str, scope: Scope) -> list[Step]:
 
 def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
     rows = [
-        {"worker": step.worker, "event": str(step.event_id), "where": step.location.where, "why": step.location.reason}
+        {
+            "worker": step.worker,
+            "event": str(step.event_id),
+            "where": step.location.where,
+            "next_try": step.location.next_try,
+            "why": step.location.reason,
+        }
         for step in steps
     ]
     if as_json:
         print_json({"session": session, "steps": rows})
-    else:
-        heads = ("worker", "where", "event", "why")
-        click.echo(table(heads, ([row[head] for head in heads] for row in rows)))
+        return
+    heads = ("worker", "where", "next try", "event", "why")
+    cells = (
+        (row["worker"], row["where"], _at(row["next_try"]), row["event"], in_words(row["why"])) for row in rows
+    )
+    click.echo(table(heads, cells))
+
+
+def _at(time: datetime | None) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else "-"

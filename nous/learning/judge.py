@@ -2,24 +2,27 @@
 
 A verdict is reached in this order: equal texts are known. Of the known facts near by, one that says the same in other
 words makes the candidate known; so does one that says the same and more. One that says the same and less is superseded.
-If all near ones differ in something that matters, the candidate is kept and linked to the nearest with the reason. What
-is near nothing is new.
+So is one that says the same of the same thing with another value. If all near ones differ in something else that
+matters, the candidate is kept and linked to the nearest with the reason. What is near nothing is new.
 
-Two facts that differ in a number, a negation or a value are always kept both, linked: whether the newer corrects the
-older or speaks of something else cannot be told from the texts alone.
+Which of two that contradict each other is the newer, the texts do not tell: that is decided in `nous.learning.learn`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 from uuid import UUID
 
-from nous.learning.guard.compare import ARRANGED, Comparison, compare
+from nous.learning.guard.compare import Comparison, compare
 from nous.learning.guard.lexicon import english
+from nous.learning.guard.reading import Reading, Role
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 
 SAME_SENSE = "the same in other words"
+
+MOST_CONTRADICTED = 16
+"""Neighbours that are looked at for a contradiction, the nearest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +63,30 @@ class Richer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
-    """It is close to *fact_id*, yet not the same; the reason says what differs."""
+class Supersedes:
+    """It gives another value to what *fact_id* tells of, so that only one of them is true at a time."""
 
-    name: ClassVar[str] = "linked"
+    name: ClassVar[str] = "supersedes"
     fact_id: UUID
     reason: str
     similarity: float
 
 
-Verdict = New | Known | Richer | Linked
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """It is close to *fact_id*, yet not the same; the reason says what differs.
+
+    `is_open` means that the texts alone do not show it for certain: whoever understands them may still decide.
+    """
+
+    name: ClassVar[str] = "linked"
+    fact_id: UUID
+    reason: str
+    similarity: float
+    is_open: bool = False
+
+
+Verdict = New | Known | Richer | Supersedes | Linked
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
@@ -87,18 +104,29 @@ def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy)
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Whether *statement* may be *other* in other words: all that differs is their order, or a detail of one of them.
+    """Whether *statement* says all of *other*, and perhaps more, in words that may be far from it.
 
-    Too weak to merge what two episodes say; not where one episode is told twice.
+    Too weak to merge what two episodes say; not where one episode is told twice, once as an order it was given: `always
+    run billing on port 9017`, `billing always runs on port 9017`.
     """
-    found = compare(statement.reading, other.reading, english())
-    is_one_sided = not (found.only_left and found.only_right)
-    return is_one_sided and found.objection in {None, ARRANGED}
+    one, two = statement.reading, other.reading
+    ways = ((one, two), _without_lead(one, two), _without_lead(two, one)[::-1])
+    found = (compare(left, right, english()) for left, right in ways)
+    return any(each.objection is None and not each.only_right for each in found)
 
 
 def floor(policy: Policy) -> float:
     """The cosine below which a neighbour cannot matter to `judge`."""
     return policy.near if policy.dedup is Dedup.GUARDED else policy.threshold
+
+
+def _without_lead(order: Reading, other: Reading) -> tuple[Reading, Reading]:
+    """Both without the verb that leads *order*; as they are where no verb does that *other* has, too."""
+    lead = order.words[0] if order.words else None
+    at = next((at for at, word in enumerate(other.words) if lead and word.key == lead.key), 0)
+    if lead is None or lead.role is not Role.WORD or not at:
+        return order, other
+    return replace(order, words=order.words[1:]), replace(other, words=other.words[:at] + other.words[at + 1 :])
 
 
 def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
@@ -120,7 +148,7 @@ def _guarded(statement: Statement, neighbours: Sequence[Neighbour], policy: Poli
                 known = known or verdict
             case Richer():
                 richer = richer or verdict
-    return known or richer or (_linked(statement, near[0]) if near else New())
+    return known or richer or _contradicting(statement, near) or (_linked(statement, near[0]) if near else New())
 
 
 def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[Known | Richer]:
@@ -145,8 +173,17 @@ def _one_sided(other: Neighbour, found: Comparison) -> Known | Richer:
     return Known(fact_id=other.fact_id, reason=f"already known with: {more}", similarity=other.similarity)
 
 
+def _contradicting(statement: Statement, near: Sequence[Neighbour]) -> Supersedes | None:
+    for other in near[:MOST_CONTRADICTED]:
+        if conflict := compare(statement.reading, other.statement.reading, english()).conflict:
+            return Supersedes(fact_id=other.fact_id, reason=conflict, similarity=other.similarity)
+    return None
+
+
 def _linked(statement: Statement, nearest: Neighbour) -> Linked:
-    found = compare(statement.reading, nearest.statement.reading, english())
+    one, other = statement.reading, nearest.statement.reading
+    found = compare(one, other, english())
     more = " ".join((*found.only_left, *found.only_right))
     reason = found.objection or f"only one says {more}, and they are not near enough to be the same"
-    return Linked(fact_id=nearest.fact_id, reason=reason, similarity=nearest.similarity)
+    is_open = one.quantities == other.quantities and one.is_question == other.is_question
+    return Linked(fact_id=nearest.fact_id, reason=reason, similarity=nearest.similarity, is_open=is_open)

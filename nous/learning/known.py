@@ -1,21 +1,31 @@
 """What a scope knows now: the fold of its log."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
+from nous.episode import Trust
 from nous.errors import Misconfigured
-from nous.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded, embedding
+from nous.learning.index import CandidateIndex, Proposals
 from nous.learning.judge import Neighbour
 from nous.learning.statement import Statement
-from nous.learning.vectors import Vectors
+from nous.learning.vectors import Fetch, Vectors, stacked
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     VectorsById = Mapping[UUID, NDArray[np.float32]]
+
+Near = list[tuple[UUID, float]]
+
+MOST_NEAR = 1000
+"""Neighbours that are handed out at most, the nearest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +34,21 @@ class KnownFact:
 
     fact: Fact
     statement: Statement
-    sources: tuple[Source, ...]
-    said_as: tuple[str, ...] = ()
+    reason: str
+    confirmed: tuple[Confirmed, ...] = ()
     superseded: Superseded | None = None
+    replaces: tuple[Superseded, ...] = ()
     links: tuple[Linked, ...] = ()
+    is_embedded: bool = False
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (self.fact.source, *(row.source for row in self.confirmed))
+
+    @property
+    def said_as(self) -> tuple[str, ...]:
+        """The words of those who said it again."""
+        return tuple(row.text for row in self.confirmed)
 
     @property
     def is_current(self) -> bool:
@@ -37,6 +58,21 @@ class KnownFact:
     def times_confirmed(self) -> int:
         """How many episodes have said it, the first one counted."""
         return len({source.episode_id for source in self.sources})
+
+    @property
+    def said_at(self) -> datetime:
+        """When it was said last, as far as that is known; else when it was learned."""
+        return max((source.said_at for source in self.sources if source.said_at), default=self.fact.learned_at)
+
+    @property
+    def valid_from(self) -> datetime:
+        """When it was said first, as far as that is known; else when it was learned."""
+        return min((source.said_at for source in self.sources if source.said_at), default=self.fact.learned_at)
+
+    @property
+    def trust(self) -> Trust:
+        """The trust in whoever of those who said it is trusted most."""
+        return min((source.trust for source in self.sources), key=list(Trust).index)
 
     def was_said_in(self, episode_id: UUID) -> bool:
         return any(source.episode_id == episode_id for source in self.sources)
@@ -49,22 +85,38 @@ class Knowledge:
     `nous.store.knowledge`. Vectors of another embedder are passed over: they cannot be compared with this one's.
     """
 
-    def __init__(self, *, embedder_id: str, dim: int, base: Self | None = None) -> None:
-        """Know nothing yet, or what *base* knows, which stays as it is and must not grow meanwhile."""
+    def __init__(
+        self,
+        *,
+        embedder_id: str,
+        dim: int,
+        base: Self | None = None,
+        index: CandidateIndex | None = None,
+        fetch: Fetch | None = None,
+    ) -> None:
+        """Know nothing yet, or what *base* knows, which stays as it is and must not grow meanwhile.
+
+        *index* has the vectors of this embedder that `extend` is not given. *fetch* is for those that it is given.
+        """
         self.embedder_id = embedder_id
         self.dim = dim
         self.version = base.version if base else LogVersion()
         self._base = base
         self._facts: dict[UUID, KnownFact] = {}
         self._by_form: dict[str, UUID] = {}
-        self._vectors = Vectors(dim)
+        self._index = index
+        self._vectors = Vectors(dim, fetch=fetch)
+        self._foreseen: dict[tuple[bytes, float], Near] = {}
+        self._waiting: dict[UUID, None] = {}
 
     def branch(self) -> "Knowledge":
         """A knowledge to try things on, which leaves this one untouched."""
         return Knowledge(embedder_id=self.embedder_id, dim=self.dim, base=self)
 
-    def extend(self, rows: Iterable[Row], vectors: "VectorsById") -> None:
-        """Take in *rows*, in the order of the log, with the vectors of the facts they learned.
+    def extend(
+        self, rows: Iterable[Row], vectors: "VectorsById", *, slots: Mapping[UUID, int] = MappingProxyType({})
+    ) -> None:
+        """Take in *rows*, in the order of the log, with the vectors of the facts they learned, and their slots there.
 
         Raises:
             Misconfigured: a vector of this embedder has not its dimension.
@@ -72,13 +124,15 @@ class Knowledge:
         for row in rows:
             match row:
                 case Learned():
-                    self._learn(row, vectors)
+                    self._learn(row, vectors, slots)
                 case Confirmed():
                     self._confirm(row)
                 case Superseded():
-                    self._change(row.fact_id, lambda known, row=row: replace(known, superseded=row))
+                    self._supersede(row)
                 case Linked():
-                    self._change(row.fact_id, lambda known, row=row: replace(known, links=(*known.links, row)))
+                    self._link(row)
+                case Embedded():
+                    self._embed(row, vectors, slots)
 
     def get(self, fact_id: UUID) -> KnownFact | None:
         return self._facts.get(fact_id) or (self._base.get(fact_id) if self._base else None)
@@ -99,53 +153,111 @@ class Knowledge:
     def current(self) -> Iterator[KnownFact]:
         return (known for known in self if known.is_current)
 
-    def line(self, form: str) -> tuple[KnownFact, ...]:
-        """The fact that was said in a text of this exact form, then what superseded it, and so on to the current one.
+    def without_vector(self) -> Iterator[KnownFact]:
+        """The current facts that this knowledge's embedder has made no vector of, in the order they were learned."""
+        waiting = dict.fromkeys((*(self._base._waiting if self._base else ()), *self._waiting))  # noqa: SLF001  (its own kind)
+        found = (self[fact_id] for fact_id in waiting)
+        return (known for known in found if known.is_current and not known.is_embedded)
 
-        Empty if none was. A ring, which no writer makes, is cut.
+    def line(self, form: str) -> tuple[KnownFact, ...]:
+        """The fact that was said in a text of this exact form, then what took its place, and so on.
+
+        The last one is current, or has been contradicted. Empty if none was said so. A ring, which no writer makes, is
+        cut.
         """
         found: dict[UUID, KnownFact] = {}
         fact_id = self._form_owner(form)
         while fact_id and fact_id not in found and (known := self.get(fact_id)):
             found[fact_id] = known
-            fact_id = known.superseded.by if known.superseded else None
+            fact_id = known.superseded.by if known.superseded and known.superseded.valid_to is None else None
         return tuple(found.values())
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
-        """The current facts whose cosine with *vector* is at least *floor*, nearest first."""
-        found = [
-            Neighbour(fact_id=fact_id, statement=known.statement, similarity=similarity)
-            for fact_id, similarity in self._near(vector, floor)
-            if (known := self[fact_id]).superseded is None
-        ]
-        return sorted(found, key=lambda neighbour: -neighbour.similarity)
+        """The current facts whose cosine with *vector* is at least *floor*, nearest first, `MOST_NEAR` of them at most.
 
-    def _near(self, vector: "NDArray[np.float32]", floor: float) -> list[tuple[UUID, float]]:
-        there = self._base._near(vector, floor) if self._base else []  # noqa: SLF001  (its own kind)
-        return there + self._vectors.near(vector, floor)
+        Raises what `CandidateIndex.near` raises.
+        """
+        [found] = self._near([vector], floor)
+        return [
+            Neighbour(fact_id=fact_id, statement=self[fact_id].statement, similarity=similarity)
+            for fact_id, similarity in found
+        ]
+
+    def foresee(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> None:
+        """Look for what is near *vectors* in the base, all at once: one by one takes three times as long.
+
+        What this branch learns later is found all the same. Raises what `CandidateIndex.near` raises.
+        """
+        if self._base and vectors:
+            found = self._base._near(vectors, floor)  # noqa: SLF001  (its own kind)
+            self._foreseen |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
+
+    def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
+        rows = stacked(vectors)
+        here = self._vectors.near(rows, floor, at=self.version)
+        there = self._index.near(rows, floor, at=self.version) if self._index else [()] * len(rows)
+        before = [self._near_in_base(vector, floor) for vector in vectors]
+        return [self._current_of(*found) for found in zip(here, there, before, strict=True)]
+
+    def _near_in_base(self, vector: "NDArray[np.float32]", floor: float) -> Near:
+        if self._base is None:
+            return []
+        foreseen = self._foreseen.get((vector.tobytes(), floor))
+        return self._base._near([vector], floor)[0] if foreseen is None else foreseen  # noqa: SLF001  (its own kind)
+
+    def _current_of(self, *proposed: Proposals) -> Near:
+        """Those that are known and current, the nearest first, each once."""
+        found: dict[UUID, float] = {}
+        for proposals in proposed:
+            current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)
+            found |= islice(current, MOST_NEAR)
+        return sorted(found.items(), key=lambda near: -near[1])[:MOST_NEAR]
 
     def _form_owner(self, form: str) -> UUID | None:
         return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (likewise)
 
-    def _learn(self, row: Learned, vectors: "VectorsById") -> None:
+    def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
         fact = row.fact
         statement = Statement(fact.text)
-        self._facts[fact.id] = KnownFact(fact=fact, statement=statement, sources=(fact.source,))
+        self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason)
         self._by_form[statement.form] = fact.id
-        if row.embedded_by == self.embedder_id and fact.id in vectors:
-            vector = vectors[fact.id]
-            if vector.shape != (self.dim,):
-                raise Misconfigured(
-                    f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
-                    f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
-                )
-            self._vectors.add(fact.id, vector)
+        self._waiting[fact.id] = None
+        self._embed(row, vectors, slots)
+
+    def _embed(self, row: Learned | Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
+        """Take in the vector that comes with *row*, if this knowledge's embedder made it, and the first one alone."""
+        fact_id, embedder = embedding(row) or (None, None)
+        known = self.get(fact_id) if fact_id else None
+        if embedder != self.embedder_id or known is None or known.is_embedded:
+            return
+        vector = vectors.get(known.fact.id)
+        if vector is None and self._index is None:
+            return
+        if vector is not None:
+            self._keep(known.fact.id, vector, slots.get(known.fact.id))
+        self._waiting.pop(known.fact.id, None)
+        self._facts[known.fact.id] = replace(known, is_embedded=True)
+
+    def _keep(self, fact_id: UUID, vector: "NDArray[np.float32]", slot: int | None) -> None:
+        if vector.shape != (self.dim,):
+            raise Misconfigured(
+                f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
+                f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
+            )
+        self._vectors.add(fact_id, vector, slot=slot)
+
+    def _supersede(self, row: Superseded) -> None:
+        """Both ways: the one tells what took its place, the other whose place it took."""
+        self._change(row.fact_id, lambda known: replace(known, superseded=row))
+        self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
+
+    def _link(self, row: Linked) -> None:
+        """Both ways: each of the two tells of the other."""
+        for fact_id in {row.fact_id, row.other}:
+            self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        self._change(
-            row.fact_id,
-            lambda known: replace(known, sources=(*known.sources, row.source), said_as=(*known.said_as, row.text)),
-        )
+        self._change(row.fact_id, lambda known: replace(known, confirmed=(*known.confirmed, row)))
         form = Statement(row.text).form
         if self._form_owner(form) is None:
             self._by_form[form] = row.fact_id

@@ -1,13 +1,15 @@
 """How near is near enough."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Self
 
 from nous.caps import MOST_CANDIDATES
 
-CALIBRATED = frozenset({"all-MiniLM-L6-v2-int8"})
-"""The embedders for which the default of `Policy.one_sided` was measured."""
+CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.93})
+"""The embedders that come measured, and the threshold (tau) of each; `nous.learning.calibration` measures others."""
 
 
 class Dedup(StrEnum):
@@ -23,17 +25,17 @@ class Policy:
     """The rule and its thresholds.
 
     `threshold` is the cosine that the plain rule has to exceed strictly. `near` is the cosine from which the guard
-    looks at a pair, `one_sided` the calibrated one (tau) from which a text may have words that the other lacks; None
-    means that the embedder was never calibrated, so that only texts of equal content are merged. `cap` bounds the facts
-    of an episode.
+    looks at a pair, `one_sided` the one (tau) from which a text may have words that the other lacks; without it, only
+    texts of equal content are merged. `measured` has it by embedder. `cap` bounds the facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED
     threshold: float = 0.95
     near: float = 0.80
-    one_sided: float | None = 0.93
+    one_sided: float | None = None
+    measured: Mapping[str, float] = field(default_factory=lambda: CALIBRATED)
     cap: int = MOST_CANDIDATES
 
     def for_embedder(self, embedder_id: str) -> Self:
-        """The same policy, less the calibrated threshold if it was calibrated for another embedder."""
-        return self if embedder_id in CALIBRATED else replace(self, one_sided=None)
+        """The policy with the threshold that was set, or else the one measured for the embedder, if it was."""
+        return self if self.one_sided is not None else replace(self, one_sided=self.measured.get(embedder_id))

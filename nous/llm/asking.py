@@ -50,8 +50,6 @@ def ask(model: Model, question: Question, read: Reading[T], *, tally: Tally) -> 
             value=read(reply.text, is_whole=reply.is_whole, coerce=False), model=reply.model, tokens=reply.tokens
         )
     except BadInput as complaint:
-        log.info("the model is asked again", model=model.id, complaint=str(complaint))
-        tally.count(model.id, asked_again=1)
         second = model.ask(question.again(reply.text, str(complaint)))
     tokens = reply.tokens + second.tokens
     try:

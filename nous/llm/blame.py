@@ -1,34 +1,45 @@
-"""Whether it is the provider that fails, or a question that makes it fail."""
+"""Whether it is the provider that fails, or a question that makes it fail. Pure: what was known in, what is known out."""
 
-from collections import OrderedDict
-from threading import Lock
+from dataclasses import dataclass, replace
 
-_MOST = 1000
-"""Questions that are remembered."""
-
-_OFTEN = 2
+_OFTEN = 3
+"""Times that a question should have been answered, and was not, until it is to blame."""
 
 
-class Blame:
-    """Remembers, in one process, which questions failed while others were answered. Threads may share it."""
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How many calls of a model were answered by now, and how many failed, whoever made them."""
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._answered = 0
-        self._failed: OrderedDict[str, tuple[int, int]] = OrderedDict()
+    answered: int
+    failed: int
 
-    def passed(self, question: str) -> None:
-        """Note that the question of that digest was answered."""
-        with self._lock:
-            self._answered += 1
-            self._failed.pop(question, None)
 
-    def failed(self, question: str) -> bool:
-        """Note that it failed; whether it is to blame: others were answered between its failures, and again."""
-        with self._lock:
-            times, answered = self._failed.pop(question, (0, self._answered))
-            times += self._answered > answered
-            self._failed[question] = times, self._answered
-            while len(self._failed) > _MOST:
-                self._failed.popitem(last=False)
-            return times >= _OFTEN
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
+    """A question that has failed *failures* times, *chances* of them after others were answered since the time before.
+
+    `first` and `last` are the calls that were over before its first and its last failure.
+    """
+
+    first: Calls
+    last: Calls
+    failures: int = 1
+    chances: int = 0
+
+    @property
+    def is_to_blame(self) -> bool:
+        """Had it been as likely to be answered as the others, it would have been, *_OFTEN* times.
+
+        A provider that is overloaded answers some as well, but turns down more of the others than it answers.
+        """
+        answered = self.last.answered - self.first.answered
+        others_failed = max(self.last.failed - self.first.failed - (self.failures - 1), 0)
+        return answered > 0 and self.chances * answered >= _OFTEN * (answered + others_failed)
+
+
+def failed_again(known: Failing | None, calls: Calls) -> Failing:
+    """What is known of a question after it has failed, where *calls* were over before."""
+    if known is None:
+        return Failing(first=calls, last=calls)
+    chances = known.chances + (calls.answered > known.last.answered)
+    return replace(known, last=calls, failures=known.failures + 1, chances=chances)

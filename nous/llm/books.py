@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
+from uuid import UUID
 
 from nous.llm.base import Failure, Question, Reply
+from nous.llm.blame import Failing
 from nous.scope import Scope
 
 
@@ -20,6 +22,10 @@ class Pins(Protocol):
 
     def pin(self, question: Question, model: str, reply: Reply) -> Reply:
         """Keep *reply*, unless there is one already; returns the one that is kept."""
+        ...
+
+    def drop(self, scope: Scope, subject: UUID | None = None) -> int:
+        """Forget the answers about *subject*, or all of *scope*; returns how many."""
         ...
 
 
@@ -76,7 +82,7 @@ class Pause:
 
 
 class Outages(Protocol):
-    """Which providers are left alone, and until when."""
+    """Which providers are left alone, and until when; and which questions failed, since they may be to blame."""
 
     def enter(self, provider: str, *, probe: float) -> Pause | None:
         """None if *provider* may be called now.
@@ -96,6 +102,18 @@ class Outages(Protocol):
 
     def passed(self, provider: str) -> None:
         """Note that *provider* has answered: whatever pause there was is over."""
+        ...
+
+    def put_back(self, provider: str) -> None:
+        """Note that a call came to something that tells nothing of *provider*: if it went first, another may now."""
+        ...
+
+    def failing(self, provider: str, question: str) -> Failing | None:
+        """What is known of the failures of the question of that digest."""
+        ...
+
+    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
+        """Write it down for whoever asks the question next; it is forgotten after a week."""
         ...
 
     def current(self) -> Mapping[str, Pause]:

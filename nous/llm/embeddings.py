@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nous.errors import BadInput, Deferred, Misconfigured, Unavailable
 from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
+from nous.llm.connections import Connections
 from nous.llm.endpoint import Clock, Endpoint, StructureRefused
 from nous.llm.failures import Refusal, refused, timed_out, unreachable
 from nous.llm.loading import loaded
@@ -40,7 +41,7 @@ class Embeddings:
         self._loop = loop
         self._clock = clock
         self._is_packed = True
-        self._line: _Line | None = None
+        self._connections = Connections(self._endpoint, largest=LARGEST_BODY)
 
     @property
     def model(self) -> str:
@@ -67,12 +68,12 @@ class Embeddings:
 
     def close(self) -> None:
         """Close the connections of this process. Asking would open others."""
-        self._loop.run(self._hung_up, deadline=self._endpoint.deadline)
+        self._loop.run(self._connections.close, deadline=self._endpoint.deadline)
 
     async def _answered(self, texts: Sequence[str], dimensions: int | None) -> bytes:
         import httpx2  # noqa: PLC0415 (an extra)
 
-        client = self._opened()
+        client = self._connections.line().client
         try:
             async with asyncio.timeout(self._endpoint.deadline):
                 return await self._in_a_form_it_knows(client, texts, dimensions)
@@ -105,27 +106,6 @@ class Embeddings:
             return response.content
         refusal = Refusal(response.status_code, response.headers, response.content)
         raise refused(refusal, self._endpoint, texts, structured=packed, now=self._clock())
-
-    def _opened(self) -> "httpx2.AsyncClient":
-        """The client of the running loop. One of another loop belongs to the parent of this process: it is left be."""
-        from nous.llm.wire import http_client  # noqa: PLC0415 (see `loaded`)
-
-        loop = asyncio.get_running_loop()
-        if self._line is None or self._line.loop is not loop:
-            self._line = _Line(loop, http_client(self._endpoint, largest=LARGEST_BODY))
-        return self._line.client
-
-    async def _hung_up(self) -> None:
-        line, self._line = self._line, None
-        if line and line.loop is asyncio.get_running_loop():
-            await line.client.aclose()
-
-
-class _Line(NamedTuple):
-    """A client, and the loop it lives in."""
-
-    loop: asyncio.AbstractEventLoop
-    client: "httpx2.AsyncClient"
 
 
 def _provider(endpoint: Endpoint) -> ChatCompletions:

@@ -20,7 +20,8 @@ class Endpoint:
 
     `deadline` is in seconds, for a whole call; `concurrency` is how many calls this process has in flight at most.
     `structured` says how an answer is held to its schema: by the provider's own means ("schema"), by words ("text"), or
-    by words once the provider has turned its own means down ("auto"). `table` is where in the settings it stands.
+    by words once the provider has turned its own means down ("auto"). `table` is where in the settings it stands, and
+    `is_usual` means that nobody has set an address, so that it is the provider's own.
     """
 
     provider: str
@@ -31,6 +32,7 @@ class Endpoint:
     api_key: str | None = field(default=None, repr=False)
     structured: Structured = "auto"
     table: str = "llm"
+    is_usual: bool = False
 
     @property
     def id(self) -> str:
@@ -107,7 +109,7 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
             f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "
             f"and whatever is secret as {endpoint.key_setting}"
         )
-    return replace(endpoint, base_url=address)
+    return replace(endpoint, base_url=address, is_usual=endpoint.base_url is None)
 
 
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
@@ -118,7 +120,8 @@ def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
     """
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:
-        raise Misconfigured(f"{endpoint.id} needs a key; set {endpoint.key_setting}")
+        own = f" or {endpoint.provider.upper()}_API_KEY" if endpoint.is_usual and endpoint.table == "llm" else ""
+        raise Misconfigured(f"{endpoint.id} needs a key; set {endpoint.key_setting}{own}")
     if not (key.isascii() and key.isprintable()):
         raise Misconfigured(
             f"the key of {endpoint.id} holds characters that no key has; set {endpoint.key_setting} again"

@@ -1,15 +1,19 @@
 """A model in front of another, which keeps each scope within its tokens of the day."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from uuid import uuid4
 
-from nous.llm.base import AllowanceSpent, Failure, Model, ModelTimeout, Question, Reply
+from nous.llm.base import AllowanceSpent, Failure, Model, ModelPaused, ModelTimeout, Question, Reply
 from nous.llm.books import Allowance, Reservation
+from nous.scope import Scope
 from nous.tokens import Counter
 
 _LOOK_AGAIN = timedelta(minutes=10)
 """The limit may be raised before the day is over."""
+
+_IN_FLIGHT = timedelta(seconds=30)
+"""What is set aside for calls in flight is free again when they are over, but for what they cost."""
 
 
 class Governed:
@@ -37,6 +41,7 @@ class Governed:
 
         Raises:
             AllowanceSpent: the day's tokens are; the next ones are there at midnight.
+            ModelPaused: there are enough, but calls in flight hold them.
         """
         now = self._clock().astimezone(UTC)
         prompt = self._tokens_of(question)
@@ -44,9 +49,7 @@ class Governed:
             id=uuid4().hex, scope=question.scope, day=now.date(), tokens=prompt + question.most_tokens
         )
         if not self._allowance.reserve(reservation, limit=self._limit):
-            midnight = datetime.combine(now.date() + timedelta(days=1), time(tzinfo=UTC))
-            text = f"llm.daily_tokens: the {self._limit:,} of {question.scope} are spent until 00:00 UTC"
-            raise AllowanceSpent(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
+            raise self._refusal(reservation, now)
         spent = 0
         try:
             reply = self._model.ask(question)
@@ -57,6 +60,18 @@ class Governed:
         finally:
             self._allowance.settle(reservation, spent=spent)
         return reply
+
+    def _refusal(self, wanted: Reservation, now: datetime) -> ModelPaused:
+        name = f"llm.daily_tokens: the {self._limit:,} of {wanted.scope}"
+        if self._spent(wanted.scope, wanted.day) + wanted.tokens <= self._limit:
+            text = f"{name} are held by calls in flight"
+            return ModelPaused(text, until=now + _IN_FLIGHT, since=now, failure=Failure.QUOTA)
+        midnight = datetime.combine(wanted.day + timedelta(days=1), time(tzinfo=UTC))
+        text = f"{name} are spent until 00:00 UTC"
+        return AllowanceSpent(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
+
+    def _spent(self, scope: Scope, day: date) -> int:
+        return sum(each.spent for each in self._allowance.spending(day) if each.scope == scope)
 
     def _tokens_of(self, question: Question) -> int:
         told = [

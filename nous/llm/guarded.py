@@ -9,6 +9,7 @@ import structlog
 from nous.llm.base import (
     Failure,
     Model,
+    ModelBusy,
     ModelMisconfigured,
     ModelPaused,
     ModelQuota,
@@ -18,10 +19,13 @@ from nous.llm.base import (
     Question,
     Reply,
 )
-from nous.llm.blame import Blame
+from nous.llm.blame import Calls, failed_again
 from nous.llm.books import Outages, Pause, Tally
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
+
+_FAILURES = (Failure.TIMEOUT, Failure.TRANSPORT, Failure.QUOTA)
+"""Of a provider, or of a question. What is refused, or no answer, was answered."""
 
 _AFTER_OTHERS = timedelta(seconds=5)
 """How much longer than all others a question waits that has failed: one that always fails must not be every probe."""
@@ -40,7 +44,6 @@ class Guarded:
         self._outages = outages
         self._tally = tally
         self._probe = probe
-        self._blame = Blame()
 
     @property
     def id(self) -> str:
@@ -51,20 +54,32 @@ class Guarded:
             raise _paused(self.id, pause)
         try:
             reply = self._model.ask(question)
+        except ModelBusy:
+            self._outages.put_back(self.id)
+            raise
+        except ModelRefused as error:
+            self._outages.put_back(self.id)
+            self._note(error.failure, str(error))
+            raise
         except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured) as error:
-            if isinstance(error, ModelUnreachable) and self._blame.failed(question.digest):
-                self._outages.passed(self.id)
+            if self._blames(question, error):
+                self._outages.put_back(self.id)
                 self._note(error.failure, str(error))
                 raise
             self._failed(error)
-        except ModelRefused as error:
-            self._outages.passed(self.id)
-            self._note(error.failure, str(error))
-            raise
         self._outages.passed(self.id)
-        self._blame.passed(question.digest)
         self._tally.count(self.id, calls=1, answered=1, tokens_in=reply.tokens.input, tokens_out=reply.tokens.output)
         return reply
+
+    def _blames(self, question: Question, error: _Failed) -> bool:
+        """Whether *question* is what makes the provider fail. Of a quota no single question is to blame."""
+        if error.failure is not Failure.TRANSPORT:
+            return False
+        counts = self._tally.counts().get(self.id, {})
+        calls = Calls(counts.get("answered", 0), sum(counts.get(f"failed_{failure}", 0) for failure in _FAILURES))
+        failing = failed_again(self._outages.failing(self.id, question.digest), calls)
+        self._outages.note_failing(self.id, question.digest, failing)
+        return failing.is_to_blame
 
     def _failed(self, error: _Failed) -> NoReturn:
         """Note the failure; where that closes the provider, the question waits and nothing is held against it.

@@ -6,6 +6,7 @@
 | <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
 | <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
 | <p>:outages                           | hash   | 2 days     | provider -> what is known of its failures, JSON        |
+| <p>:failing:<digest>                  | string | 7 days     | how often a question has failed, JSON; digest of both  |
 | <p>:calls                             | hash   | kept       | <count>:<model> -> how many                            |
 | <p>:said:<name>                       | string | 10 minutes | empty: a failure or a count that was written           |
 
@@ -18,8 +19,10 @@ from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from urllib.parse import quote
+from uuid import UUID
 
 from nous.llm.base import Question
+from nous.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class LlmKeys:
         asked = sha256(f"{question.digest} {model}".encode()).hexdigest()
         return f"{self.prefix}:answer:{quote(str(question.scope), safe='/')}:{question.subject}:{asked}"
 
+    def answers(self, scope: Scope, subject: UUID | None = None) -> str:
+        """What all answers about *subject*, or all of *scope*, are called, as a pattern for SCAN."""
+        about = "*" if subject is None else f"{subject}:*"
+        return f"{self.prefix}:answer:{quote(str(scope), safe='/')}:{about}"
+
     def tokens(self, day: date) -> str:
         return f"{self.prefix}:tokens:{day.isoformat()}"
 
@@ -41,6 +49,9 @@ class LlmKeys:
     @property
     def outages(self) -> str:
         return f"{self.prefix}:outages"
+
+    def failing(self, provider: str, question: str) -> str:
+        return f"{self.prefix}:failing:{sha256(f'{question} {provider}'.encode()).hexdigest()}"
 
     @property
     def calls(self) -> str:

@@ -7,11 +7,13 @@ since the epoch.
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from threading import Lock
+from uuid import UUID
 
 from nous.llm.base import Failure, Question, Reply
+from nous.llm.blame import Failing
 from nous.llm.books import Pause, Reservation, Spending
 from nous.llm.keys import LlmKeys
 from nous.llm.pauses import Outage, Pauses, entered, failed
@@ -40,6 +42,14 @@ class MemoryPins:
                 return known
             self._kept[key] = (self._clock() + self._answer_ttl, raw)
             return reply
+
+    def drop(self, scope: Scope, subject: UUID | None = None) -> int:
+        begins = self._keys.answers(scope, subject).removesuffix("*")
+        with self._lock:
+            dropped = [key for key in self._kept if key.startswith(begins)]
+            for key in dropped:
+                del self._kept[key]
+            return len(dropped)
 
     def _find(self, key: str) -> Reply | None:
         ends, raw = self._kept.get(key, (0.0, b""))
@@ -104,6 +114,7 @@ class MemoryOutages:
         self._clock = clock
         self._lock = Lock()
         self._outages: dict[str, Outage] = {}
+        self._failing: dict[tuple[str, str], Failing] = {}
 
     def enter(self, provider: str, *, probe: float) -> Pause | None:
         with self._lock:
@@ -126,6 +137,17 @@ class MemoryOutages:
     def passed(self, provider: str) -> None:
         with self._lock:
             self._outages.pop(provider, None)
+
+    def put_back(self, provider: str) -> None:
+        with self._lock:
+            if outage := self._outages.get(provider):
+                self._outages[provider] = replace(outage, probe_ends=0.0)
+
+    def failing(self, provider: str, question: str) -> Failing | None:
+        return self._failing.get((provider, question))
+
+    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
+        self._failing[provider, question] = failing
 
     def current(self) -> Mapping[str, Pause]:
         with self._lock:

@@ -5,8 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
+import structlog
+
 from nous.llm.base import Model, Question, Reply
 from nous.llm.books import Pins, Tally
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -41,7 +45,11 @@ class Pinned:
             if found:
                 self._tally.count(self.id, remembered=1)
                 return found
-            return self._pins.pin(question, self.id, self._model.ask(question))
+            reply = self._model.ask(question)
+            if question.earlier:
+                self._tally.count(self.id, asked_again=1)
+                log.info("the model is asked again", model=self.id, complaint=question.earlier[-1].complaint)
+            return self._pins.pin(question, self.id, reply)
 
     @contextmanager
     def _alone(self, question: Question) -> Generator[None]:

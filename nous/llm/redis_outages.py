@@ -10,14 +10,17 @@ import redis
 from nous.bus.redis_errors import translated
 from nous.bus.scripts import Scripts
 from nous.llm.base import Failure
+from nous.llm.blame import Failing
 from nous.llm.books import Pause
 from nous.llm.keys import LlmKeys
 from nous.llm.pauses import GLANCE, Outage, Pauses
 from nous.store import records
 
+_WEEK = 7 * 24 * 3600
+
 
 class RedisOutages:
-    """`Outages` on one Redis primary, forgotten when nothing was noted for two days.
+    """`Outages` on one Redis primary; an outage is forgotten when nothing was noted for two days.
 
     *client* must not decode responses. *clock* replaces the server's time (seconds since the epoch), for tests.
     """
@@ -48,6 +51,18 @@ class RedisOutages:
     def passed(self, provider: str) -> None:
         with translated():
             self._client.hdel(self._keys.outages, provider)
+
+    def put_back(self, provider: str) -> None:
+        self._run("put_back", (self._keys.outages,), (provider,))
+
+    def failing(self, provider: str, question: str) -> Failing | None:
+        with translated():
+            found = self._client.get(self._keys.failing(provider, question))
+        return records.decode(Failing, found) if found else None
+
+    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
+        with translated():
+            self._client.set(self._keys.failing(provider, question), records.encode(failing), ex=_WEEK)
 
     def current(self) -> Mapping[str, Pause]:
         with translated():

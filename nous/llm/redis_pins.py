@@ -1,6 +1,7 @@
 """Pinned answers in Redis, each a string. Their names stand in `nous.llm.keys`."""
 
 from typing import Any
+from uuid import UUID
 
 import redis
 
@@ -8,6 +9,7 @@ from nous.bus.redis_errors import translated
 from nous.errors import Misconfigured
 from nous.llm.base import Question, Reply
 from nous.llm.keys import LlmKeys
+from nous.scope import Scope
 from nous.store import records
 
 
@@ -37,3 +39,9 @@ class RedisPins:
         with translated():
             known: bytes | None = self._client.set(key, raw, nx=True, get=True, ex=self._answer_ttl)
         return records.decode(Reply, known) if known is not None else reply
+
+    def drop(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
+        """Forget the answers about *subject*, or all of *scope*; returns how many. With *dry_run* it only counts."""
+        with translated():
+            found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
+            return len(found) if dry_run or not found else int(self._client.unlink(*found))

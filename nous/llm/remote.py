@@ -5,7 +5,7 @@ from concurrent.futures import CancelledError
 from datetime import timedelta
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -13,6 +13,7 @@ from nous.errors import Misconfigured
 from nous.llm import providers, talk
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, Reply
 from nous.llm.books import Tally
+from nous.llm.connections import Connections
 from nous.llm.endpoint import Clock, Endpoint, Provider, StructureRefused
 from nous.llm.failures import Refusal, refused, timed_out, unreachable
 from nous.llm.loading import loaded
@@ -47,7 +48,7 @@ class Remote:
         self._loop = loop
         self._clock = clock
         self._tally = tally
-        self._line: _Line | None = None
+        self._connections = Connections(self._endpoint)
 
     @property
     def id(self) -> str:
@@ -80,12 +81,12 @@ class Remote:
 
     def close(self) -> None:
         """Close the connections of this process, and end the thread of its loop. Asking would begin both anew."""
-        self._loop.run(self._hung_up, deadline=self._endpoint.deadline)
+        self._loop.run(self._connections.close, deadline=self._endpoint.deadline)
         self._loop.close()
 
     async def _in_turn(self, question: Question, requests: list[bool]) -> Reply:
         """Ask when a slot is free; *requests* takes for each request whether it came with a schema."""
-        line = self._opened()
+        line = self._connections.line()
         await self._slot(line.slots)
         try:
             async with asyncio.timeout(self._endpoint.deadline):
@@ -141,28 +142,6 @@ class Remote:
             return provider.read(response.content, question, endpoint)
         refusal = Refusal(response.status_code, response.headers, response.content)
         raise refused(refusal, endpoint, question, structured=structured, now=self._clock()) from None
-
-    def _opened(self) -> "_Line":
-        """The line of the running loop. One of another loop belongs to the parent of this process, so it is left be."""
-        from nous.llm.wire import http_client  # noqa: PLC0415 (see `loaded`)
-
-        loop = asyncio.get_running_loop()
-        if self._line is None or self._line.loop is not loop:
-            self._line = _Line(loop, http_client(self._endpoint), asyncio.Semaphore(self._endpoint.concurrency))
-        return self._line
-
-    async def _hung_up(self) -> None:
-        line, self._line = self._line, None
-        if line and line.loop is asyncio.get_running_loop():
-            await line.client.aclose()
-
-
-class _Line(NamedTuple):
-    """A client, the loop it lives in, and as many slots as calls may be in flight."""
-
-    loop: asyncio.AbstractEventLoop
-    client: "httpx2.AsyncClient"
-    slots: asyncio.Semaphore
 
 
 def known_providers() -> tuple[str, ...]:

@@ -113,5 +113,11 @@ class Attempts:
 
     def _put_off(self, delivery: Delivery, progress: Progress, seconds: float) -> str:
         self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=seconds)
-        log.warning("will be tried again", reason=progress.reason, seconds=round(seconds, 1), errors=progress.errors)
+        log.warning(
+            "will be tried again",
+            reason=progress.reason,
+            seconds=round(seconds, 1),
+            errors=progress.errors,
+            seldom=f"{delivery.ticket.subscription.group} {delivery.ticket.name} {progress.errors}",  # who waits at no cost may do so for hours
+        )
         return progress.reason

@@ -10,17 +10,22 @@ from uuid import uuid5
 
 import orjson
 
+from nous.codec import checked_name
 from nous.errors import BadInput
 from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, upload
-from nous.transcript import Transcript, parse_transcript, read_transcript
+from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
 from nous.transcript.input.tap import Tap
 from nous.transcript.read import session_content
 from nous.transcript.sessions import split_sessions
 
 Messages = Sequence[Mapping[str, Any]]
+
+_PLAIN_TEXT = "plain_text"
+_ONE_SPEAKER = 0.5
+"""How sure plain text is to be that where all its labels are those of one speaker, whom nobody has answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +59,25 @@ class Handover:
 
         Raises:
             NotFound: there is no such file.
-            BadInput: it cannot be read, is of no known format, or holds nothing that anybody said.
+            BadInput: it cannot be read, is of no known format, holds nothing that anybody said, or is a text that tells
+                no speaker and was not said to be a transcript; or the session or the agent cannot be called so.
         """
+        if path.is_dir():
+            raise BadInput(f"{path} is a directory; name the files in it")
         parts = tuple(split_sessions(path))
         if parts:
-            if about.session_id and len(parts) > 1:
+            if about.session_id is not None and len(parts) > 1:
                 raise BadInput(f"{path} holds {len(parts)} sessions; they cannot all be called {about.session_id!r}")
             yield from (self.of_content(part.content, replace(about, session_id=part.id)) for part in parts)
             return
         transcript = read_transcript(path, format=about.format)
         if not transcript.entries:
             raise BadInput(f"{path} holds nothing that anybody said{_in_words(transcript.skipped)}")
-        about = replace(about, session_id=about.session_id or transcript.header.session_id or _name_of(path))
+        if about.format is None and _tells_no_speaker(transcript):
+            raise BadInput(
+                f"{path} looks like no transcript: no speaker was found; publish it with --format {_PLAIN_TEXT} if it is one"
+            )
+        about = _named(about, transcript.header.session_id or _name_of(path))
         if send:
             yield self.of_content(_plain(path, about.format), about)
         else:
@@ -74,7 +86,7 @@ class Handover:
     def of_content(self, content: bytes | str | Messages, about: About) -> SessionEvent:
         """The session whose transcript is *content*: the text of a file, or a list of chat messages."""
         transcript = parse_transcript(content, format=about.format)
-        about = replace(about, session_id=about.session_id or transcript.header.session_id or transcript.digest[:32])
+        about = _named(about, transcript.header.session_id or transcript.digest[:32])
         whole = _as_bytes(content)
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self._inline_limit:
@@ -122,6 +134,19 @@ class Handover:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
+
+
+def _named(about: About, otherwise: str) -> About:
+    """*about* with an id of the session: the one that was given, or *otherwise*. Raises `BadInput`, as events would."""
+    session_id = otherwise if about.session_id is None else about.session_id
+    checked_name(about.agent_id, "the id of an agent")
+    return replace(about, session_id=checked_name(session_id, "the id of a session"))
+
+
+def _tells_no_speaker(transcript: Transcript) -> bool:
+    """Whether it is a mere text, all of which was taken for what a user said; what is labelled in code is no speaker."""
+    is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
+    return transcript.format == _PLAIN_TEXT and is_one_turn and transcript.confidence != _ONE_SPEAKER
 
 
 def _of_both(about: About, transcript: Transcript) -> dict[str, Any]:

@@ -63,7 +63,8 @@ class Sweeper:
             return False
         reason = after.reason or "its job was lost"
         event = delivery.event
-        log.info(
+        tell = log.debug if progress.state is State.WAITING else log.info  # that it waits for this was said then
+        tell(
             "submitted again",
             event_id=str(event.id),
             session_id=event.session_id,

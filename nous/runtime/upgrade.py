@@ -1,6 +1,7 @@
 """Episodes that a model has not made yet are offered to it, a few at a time."""
 
 import threading
+from dataclasses import replace
 from datetime import UTC
 from itertools import islice
 from uuid import UUID, uuid5
@@ -11,7 +12,7 @@ from nous.bus.base import Bus, Lane, Subscription
 from nous.bus.ledger import Ledger
 from nous.effects import Effects, NoteTried, for_today
 from nous.episode import Episode
-from nous.errors import Fatal, NousError
+from nous.errors import Misconfigured, NousError
 from nous.events import EpisodeOutdated
 from nous.kit import Kit
 from nous.scope import Scope
@@ -90,15 +91,19 @@ class Upgrader:
         return offered
 
     def _offer(self, scope: Scope, episode_id: UUID) -> bool:
-        """Offer one, and note that this is done; what goes wrong with it must not keep the others waiting."""
-        tried = NoteTried(scope=scope, episode_id=episode_id, by=self._by)
+        """Offer one, and note that this is done; what goes wrong with it must not keep the others waiting.
+
+        It is noted for today alone: whether the model has had its chance is for whoever asks it to say.
+        """
+        tried = NoteTried(scope=scope, episode_id=episode_id, by=for_today(self._by, self._kit.clock()))
         try:
             episode = self._kit.episodes.get(scope, episode_id)
-        except Fatal:
-            log.exception("an episode cannot be read, and is not made anew", episode_id=str(episode_id))
-            episode = None
-        if episode is None:
+        except Misconfigured:  # what another release wrote, say, or is to read soon
+            log.exception("an episode cannot be read, and is not made anew today", episode_id=str(episode_id))
             self._bus.apply(Effects(writes=(tried,)))
+            return False
+        if episode is None:
+            self._bus.apply(Effects(writes=(replace(tried, by=self._by),)))
             return False
         event = outdated(episode, by=self._by, reason=episode.made_do or "there was no model", kit=self._kit)
         self._bus.apply(Effects(writes=(tried,), events=(event,)), lane=Lane.BULK)

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from nous.errors import Misconfigured
@@ -30,6 +30,8 @@ _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Where people keep the key of a provider; it is told to nobody but that provider itself."""
 
 _SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key", "embed.api_key"})
+
+_A_DURATION = "should be a number of seconds, or with a unit: 90s, 2m, 1h, 7d"
 
 Values = dict[str, Any]
 
@@ -132,7 +134,13 @@ def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[
             yield f"{key} in {place} is no setting{_hint(key, known)}"
         else:
             value = "" if key in _SECRET else f" = {problem['input']!r:.80}"
-            yield f"{key}{value} in {place}: {problem['msg'].removeprefix('Value error, ')}"
+            yield f"{key}{value} in {place}: {_said(problem['type'], problem['msg'], key)}"
+
+
+def _said(problem: str, message: str, key: str) -> str:
+    """What is wrong; of a duration, pydantic knows only that it comes to a number."""
+    is_no_number = problem.endswith(("_parsing", "_type", "_from_float"))
+    return _A_DURATION if is_no_number and key in _durations() else message.removeprefix("Value error, ")
 
 
 def _hint(key: str, known: list[str]) -> str:
@@ -149,6 +157,14 @@ def _known() -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in kind.model_fields)
         else:
             yield name
+
+
+def _durations() -> Iterator[str]:
+    """The settings that may be written with a unit: no other is read before it is validated."""
+    for name, field in Settings.model_fields.items():
+        if _is_group(group := field.annotation):
+            inner = group.model_fields.items()
+            yield from (f"{name}.{key}" for key, each in inner if any(isinstance(m, BeforeValidator) for m in each.metadata))
 
 
 def _groups() -> Iterator[str]:

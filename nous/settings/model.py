@@ -36,6 +36,12 @@ def _known_server(url: str) -> str:
     return url
 
 
+def _elsewhere(url: str | None) -> str | None:
+    if url is not None and not url.startswith(_SERVERS[1:]):
+        raise ValueError(f"should begin with one of {', '.join(_SERVERS[1:])}")
+    return url
+
+
 def _known_strategy(name: str) -> str:
     if name not in names():
         raise ValueError(f"should be one of {', '.join(names())}")
@@ -120,8 +126,16 @@ class DedupSettings(Group):
     policy: Dedup = Dedup.GUARDED
     threshold: Cosine = 0.95
     near: Cosine = 0.80
-    one_sided: Cosine = 0.93
+    one_sided: Cosine | None = None
+    ask_model: bool = True
     cap: PositiveInt = MOST_CANDIDATES
+
+
+class IndexSettings(Group):
+    """What finds the facts that a new one is compared with."""
+
+    engine: Literal["memory", "vector-sets"] = "memory"
+    url: Annotated[str | None, AfterValidator(_elsewhere)] = Field(default=None, repr=False)
 
 
 class RetentionSettings(Group):
@@ -173,6 +187,7 @@ class Settings(BaseSettings):
     embed: EmbedSettings = EmbedSettings()
     summary: SummarySettings = SummarySettings()
     dedup: DedupSettings = DedupSettings()
+    index: IndexSettings = IndexSettings()
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()
     dashboard: DashboardSettings = DashboardSettings()

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from nous.effects import AppendFacts
 from nous.errors import BadInput, Misconfigured
-from nous.fact import Learned, LogVersion, Row
+from nous.fact import Learned, LogVersion, Row, embedding
 from nous.store.blocks import Place
 from nous.store.rows import LogEntry, Slot, chained
 
@@ -39,23 +39,28 @@ def continuation(write: AppendFacts) -> Continuation:
     rows: list[tuple[Row, Slot | None]] = []
     vectors: list[tuple[Place, bytes]] = []
     for row in write.rows:
-        if not isinstance(row, Learned) or row.embedded_by is None:
+        embedded = embedding(row)
+        if embedded is None:
             rows.append((row, None))
             continue
-        vector = write.vectors[row.fact.id]
+        fact_id, embedder = embedded
+        vector = write.vectors[fact_id]
         slot = Slot(write.expected.vectors + len(vectors), len(vector))
         rows.append((row, slot))
-        vectors.append((Place(row.embedded_by, slot), _float32(vector)))
+        vectors.append((Place(embedder, slot), _float32(vector)))
     entries, version = chained(rows, write.expected)
     return Continuation(entries, version, tuple(vectors))
 
 
 def _embedders(write: AppendFacts) -> dict[UUID, str]:
     """The embedder of each fact that has to come with a vector."""
-    learned = [row for row in write.rows if isinstance(row, Learned)]
-    if repeated := [fact_id for fact_id, times in Counter(row.fact.id for row in learned).items() if times > 1]:
+    learned = Counter(row.fact.id for row in write.rows if isinstance(row, Learned))
+    embedded = [found for row in write.rows if (found := embedding(row))]
+    embedders = dict(embedded)
+    if repeated := [fact_id for fact_id, times in learned.items() if times > 1]:
         raise BadInput(f"fact {repeated[0]} is learned twice in one append")
-    embedders = {row.fact.id: row.embedded_by for row in learned if row.embedded_by is not None}
+    if len(embedders) < len(embedded):
+        raise BadInput("a fact gets two vectors in one append")
     if odd := embedders.keys() ^ write.vectors.keys():
         raise BadInput(f"fact {min(odd)} has a vector and no embedder, or an embedder and no vector")
     return embedders

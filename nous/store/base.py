@@ -65,25 +65,74 @@ class Anchors(Protocol):
 
     def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None: ...
 
+    def latest(self, scope: Scope) -> Anchor | None:
+        """The one of *scope* that was made last."""
+        ...
+
+
+NO_VECTORS = ""
+"""The embedder that made none, for those who read rows alone."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSlice:
-    """Rows of a scope's log up to *version*, and the vectors of the facts they learned.
+    """Rows of a scope's log up to *version*, and the vectors that came with them.
 
     `complete` means that they begin at the log's first row, so that whatever was read before has to be forgotten.
+    `slots` are the places of the vectors, by which they can be read again.
     """
 
     version: LogVersion
     rows: tuple[Row, ...]
     vectors: "Mapping[UUID, NDArray[np.float32]]" = field(default_factory=dict)
+    slots: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
     complete: bool = True
+
+
+class Calibrations(Protocol):
+    """What was measured of embedders."""
+
+    def thresholds(self) -> Mapping[str, float]:
+        """By embedder, the cosine from which one of two texts may have words that the other lacks (tau)."""
+        ...
 
 
 class FactLog(Protocol):
     """The append-only log of what each scope knows."""
 
-    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
-        """The rows after *after*, or all of them when there is no *after* or the log no longer continues it."""
+    def read(
+        self,
+        scope: Scope,
+        *,
+        after: LogVersion | None = None,
+        embedder: str | None = None,
+        limit: int | None = None,
+    ) -> LogSlice:
+        """The rows after *after*, or all of them when there is no *after* or the log no longer continues it.
+
+        At most *limit* of them. With the vectors that *embedder* made, or without one, of each fact the vector that it
+        got last; with `NO_VECTORS`, none.
+        """
+        ...
+
+    def vectors(
+        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
+    ) -> "NDArray[np.float32]":
+        """The vectors by *embedder* that stand in *slots* of the log at *at*, a row for each.
+
+        Raises:
+            Retryable: the log is no longer that one.
+        """
+        ...
+
+
+class EpisodeVectors(Protocol):
+    """What embedders made of episodes, so that they can be found by their meaning."""
+
+    def episode_vectors(
+        self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
+    ) -> "Mapping[UUID, NDArray[np.float32]]":
+        """The vectors by *embedder* of those of these episodes that have one."""
         ...
 
 

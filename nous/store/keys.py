@@ -6,8 +6,10 @@
 | <p>:episodes:<scope>                         | hash   | kept           | episode id -> the episode, JSON          |
 | <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> state, for the commit      |
 | <p>:episode-editions:<scope>                 | hash   | kept           | <episode id>/<edition> -> an earlier one |
+| <p>:episode-vectors:<scope>:<embedder>       | hash   | kept           | episode id -> its vector, float32        |
 | <p>:briefs:<scope>                           | hash   | kept           | episode id -> what it was made from      |
 | <p>:decisions:<scope>:<episode id>           | hash   | kept           | event id -> a decision, JSON             |
+| <p>:calibrations                             | hash   | kept           | embedder -> its threshold, measured      |
 | <p>:unrefined                                | hash   | kept           | extractive episode -> tried in vain by   |
 | <p>:anchors:<scope>                          | hash   | kept           | agent/session -> anchored summary        |
 | <p>:anchor-states:<scope>                    | hash   | kept           | agent/session -> event, for the commit   |
@@ -15,13 +17,17 @@
 | <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit        |
 | <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`)   |
 | <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `nous.store.blocks`)        |
+| <p>:candidates:<scope>:{<tag>}               | vset   | kept           | facts by their vectors (vector sets)     |
+| <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | how much of the log that set has         |
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
+| <p>:aside:<name>:<part>                      | varies | an hour        | a part of a log that is written anew     |
 
-All but the last are written only by a commit. A transcript is written by whoever publishes with an upload; the commit
-of its event releases it.
+All but the last two are written only by a commit, and removed by one or by who forgets. A transcript is written by
+whoever publishes with an upload; the commit of its event releases it.
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
 
@@ -47,6 +53,9 @@ class StoreKeys:
     def episode_editions(self, scope: Scope) -> str:
         return self._of("episode-editions", scope)
 
+    def episode_vectors(self, scope: Scope, embedder: str) -> str:
+        return f"{self._of('episode-vectors', scope)}:{_encoded(embedder)}"
+
     def briefs(self, scope: Scope) -> str:
         return self._of("briefs", scope)
 
@@ -58,6 +67,10 @@ class StoreKeys:
 
     def anchor_states(self, scope: Scope) -> str:
         return self._of("anchor-states", scope)
+
+    @property
+    def calibrations(self) -> str:
+        return f"{self.prefix}:calibrations"
 
     @property
     def unrefined(self) -> str:
@@ -75,6 +88,25 @@ class StoreKeys:
     def fact_vectors(self, scope: Scope, embedder: str, *, dim: int, block: int) -> str:
         return f"{self._of('vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
 
+    def vectors_of(self, scope: Scope) -> str:
+        """What the names of all blocks of vectors of *scope*, and no others, begin with."""
+        return f"{self._of('vectors', scope)}:"
+
+    def of_scope(self, key: str, scope: Scope) -> str | None:
+        """What *key*, of whichever owner under this prefix, is called among those of *scope*; None if it is of none."""
+        prefix, _, rest = key.partition(":")
+        what, _, named = rest.partition(":")
+        return what if (prefix, named.partition(":")[0]) == (self.prefix, _scoped(scope)) else None
+
+    def candidates(self, scope: Scope, embedder: str, *, dim: int) -> tuple[str, str]:
+        """The set of an embedder's candidates and its mark, which their tag puts into one slot of a cluster."""
+        tag = blake2b(f"{scope}\n{embedder}\n{dim}".encode(), digest_size=8).hexdigest()
+        return f"{self._of('candidates', scope)}:{{{tag}}}", f"{self._of('candidates-mark', scope)}:{{{tag}}}"
+
+    def candidates_of(self, scope: Scope) -> tuple[str, str]:
+        """What the names of all sets of candidates of *scope* and of their marks, and no others, begin with."""
+        return f"{self._of('candidates', scope)}:", f"{self._of('candidates-mark', scope)}:"
+
     def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
         return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"
 
@@ -82,13 +114,16 @@ class StoreKeys:
         """What the names of all transcripts uploaded for *scope*, and no others, begin with."""
         return f"{self._of('transcript', scope)}:"
 
+    def aside(self, name: str, part: str) -> str:
+        return f"{self.prefix}:aside:{name}:{part}"
+
     @property
     def transcripts(self) -> str:
         """What the names of all uploaded transcripts begin with."""
         return f"{self.prefix}:transcript:"
 
     def _of(self, what: str, scope: Scope) -> str:
-        return f"{self.prefix}:{what}:{quote(str(scope), safe='/')}"
+        return f"{self.prefix}:{what}:{_scoped(scope)}"
 
 
 def anchor_name(agent_id: str, session_id: str) -> str:
@@ -96,15 +131,19 @@ def anchor_name(agent_id: str, session_id: str) -> str:
     return f"{_encoded(agent_id)}/{_encoded(session_id)}"
 
 
-def unrefined_name(scope: Scope, episode_id: UUID) -> str:
+def unrefined_name(scope: Scope, episode_id: UUID | str) -> str:
     """How an episode is called among those of all scopes."""
-    return f"{quote(str(scope), safe='/')} {episode_id}"
+    return f"{_scoped(scope)} {episode_id}"
 
 
 def unrefined_named(name: str) -> tuple[Scope, UUID]:
     """The scope and the episode that *name* stands for."""
     scope, _, episode_id = name.partition(" ")
     return Scope.parse(unquote(scope)), UUID(episode_id)
+
+
+def _scoped(scope: Scope) -> str:
+    return quote(str(scope), safe="/")
 
 
 def _encoded(text: str) -> str:

@@ -3,11 +3,22 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nous.brief import Brief
-from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
+from nous.effects import (
+    AppendFacts,
+    KeepDecision,
+    KeepVector,
+    NoteTried,
+    ReleaseTranscript,
+    SaveAnchor,
+    SaveEpisode,
+    Write,
+)
 from nous.episode import Decision, Episode, Tier
+from nous.errors import Retryable
 from nous.fact import LogVersion
 from nous.scope import Scope
 from nous.store.append import Continuation, continuation
@@ -15,10 +26,14 @@ from nous.store.base import LogSlice
 from nous.store.blocks import Place
 from nous.store.decisions import in_order
 from nous.store.keys import StoreKeys
-from nous.store.rows import LogEntry
-from nous.store.slices import slice_of
+from nous.store.rows import LogEntry, Slot
+from nous.store.slices import as_rows, slice_of, version_at
 from nous.store.uploads import key_of
 from nous.summary.anchored.anchor import Anchor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(slots=True)
@@ -50,6 +65,7 @@ class MemoryStore:
         self._lock = RLock()
         self._episodes: dict[Scope, dict[UUID, Episode]] = {}
         self._earlier: dict[tuple[Scope, UUID], list[Episode]] = {}
+        self._episode_vectors: dict[tuple[Scope, UUID, str], NDArray[np.float32]] = {}
         self._briefs: dict[tuple[Scope, UUID], Brief] = {}
         self._unrefined: dict[tuple[Scope, UUID], str] = {}
         self._anchors: dict[tuple[Scope, str, str], Anchor] = {}
@@ -90,9 +106,21 @@ class MemoryStore:
         with self._lock:
             return iter([place for place, tried in self._unrefined.items() if tried not in but])
 
+    def episode_vectors(
+        self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
+    ) -> "dict[UUID, NDArray[np.float32]]":
+        with self._lock:
+            kept = {each: self._episode_vectors.get((scope, each, embedder)) for each in episode_ids}
+        return {episode_id: vector for episode_id, vector in kept.items() if vector is not None}
+
     def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None:
         with self._lock:
             return self._anchors.get((scope, agent_id, session_id))
+
+    def latest(self, scope: Scope) -> Anchor | None:
+        with self._lock:
+            found = [anchor for (where, *_), anchor in self._anchors.items() if where == scope]
+        return max(found, key=lambda anchor: anchor.at, default=None)
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         with self._lock:
@@ -108,11 +136,30 @@ class MemoryStore:
         with self._lock:
             return sorted(self._episodes.keys() | self._logs.keys())
 
-    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
+    def read(
+        self,
+        scope: Scope,
+        *,
+        after: LogVersion | None = None,
+        embedder: str | None = None,
+        limit: int | None = None,
+    ) -> LogSlice:
         with self._lock:
             log = self._logs.get(scope, _Log())
             start = after.n if after and log.continues(after) else 0
-            return slice_of(log.entries[start:], log.version, complete=start == 0, fetch=log.pick)
+            rows = log.entries[start:][:limit]
+            version = version_at(rows, log.version, after=after if start else None)
+            return slice_of(rows, version, complete=start == 0, embedder=embedder, fetch=log.pick)
+
+    def vectors(
+        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
+    ) -> "NDArray[np.float32]":
+        places = [Place(embedder, Slot(index, dim)) for index in slots]
+        with self._lock:
+            log = self._logs.get(scope, _Log())
+            if not log.continues(at):
+                raise Retryable(f"the fact log of {scope} was rewritten while it was read")
+            return as_rows(log.pick(places), places, dim)
 
     def put(self, key: str, packed: bytes) -> None:
         with self._lock:
@@ -135,7 +182,7 @@ class MemoryStore:
                 found = self.anchor(anchor.scope, agent_id=anchor.agent_id, session_id=anchor.session_id)
                 is_same = (found.event_id if found else None) == replaces
                 return None if is_same else f"the anchored summary of session {anchor.session_id} has changed"
-            case ReleaseTranscript() | KeepDecision() | NoteTried():
+            case ReleaseTranscript() | KeepDecision() | KeepVector() | NoteTried():
                 return None
 
     def _save(self, write: SaveEpisode) -> None:
@@ -158,6 +205,8 @@ class MemoryStore:
                 self._anchors[anchor.scope, anchor.agent_id, anchor.session_id] = anchor
             case NoteTried(scope=scope, episode_id=episode_id, by=by):
                 self._unrefined[scope, episode_id] = by
+            case KeepVector(scope=scope, episode_id=episode_id, embedder=embedder, vector=vector):
+                self._episode_vectors[scope, episode_id, embedder] = vector
             case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
                 self._decisions.setdefault((scope, episode_id), {})[event_id] = decision
             case AppendFacts(scope=scope):

@@ -6,7 +6,16 @@ No command does harm when it is run again after the same checks, so a commit tha
 from collections.abc import Iterator
 
 from nous.bus.plan import Check, Command, Plan
-from nous.effects import AppendFacts, KeepDecision, NoteTried, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
+from nous.effects import (
+    AppendFacts,
+    KeepDecision,
+    KeepVector,
+    NoteTried,
+    ReleaseTranscript,
+    SaveAnchor,
+    SaveEpisode,
+    Write,
+)
 from nous.episode import Tier
 from nous.fact import LogVersion
 from nous.store.append import Continuation, continuation
@@ -32,6 +41,8 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
             return _save(write, keys)
         case NoteTried():
             return _note(write, keys)
+        case KeepVector():
+            return _keep_vector(write, keys)
         case KeepDecision():
             return _keep(write, keys)
         case SaveAnchor():
@@ -85,6 +96,11 @@ def _note(write: NoteTried, keys: StoreKeys) -> Plan:
 def _keep(write: KeepDecision, keys: StoreKeys) -> Plan:
     kept = keys.decisions(write.scope, write.episode_id)
     return Plan(commands=(Command("HSET", kept, (str(write.event_id), encode(write.decision))),))
+
+
+def _keep_vector(write: KeepVector, keys: StoreKeys) -> Plan:
+    kept = keys.episode_vectors(write.scope, write.embedder)
+    return Plan(commands=(Command("HSET", kept, (str(write.episode_id), write.vector.astype("<f4").tobytes())),))
 
 
 def _anchor(write: SaveAnchor, keys: StoreKeys) -> Plan:

@@ -1,5 +1,7 @@
 """Anchored summaries in Redis. How they are written stands in `nous.store.plans`."""
 
+from typing import cast
+
 import redis
 
 from nous.bus.redis_errors import translated
@@ -26,7 +28,21 @@ class RedisAnchors:
         """
         with translated():
             stored = self._client.hget(self._keys.anchors(scope), anchor_name(agent_id, session_id))
-        found = decode(Anchor, stored) if isinstance(stored, bytes) else None
-        if found and found.summary.schema_version != AnchoredSummary.SCHEMA_VERSION:
-            raise Misconfigured(f"the anchored summary of session {session_id!r} needs another release of nous")
-        return found
+        return _read(stored) if isinstance(stored, bytes) else None
+
+    def latest(self, scope: Scope) -> Anchor | None:
+        """The anchor that was made last; every one of the scope is read for it.
+
+        Raises:
+            Misconfigured: as `anchor` does.
+        """
+        with translated():
+            stored = cast("list[bytes]", self._client.hvals(self._keys.anchors(scope)))
+        return max(map(_read, stored), key=lambda found: found.at, default=None)
+
+
+def _read(stored: bytes) -> Anchor:
+    found = decode(Anchor, stored)
+    if found.summary.schema_version != AnchoredSummary.SCHEMA_VERSION:
+        raise Misconfigured(f"the anchored summary of session {found.session_id!r} needs another release of nous")
+    return found

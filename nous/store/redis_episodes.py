@@ -1,9 +1,10 @@
 """Episodes in Redis, with what each was made from. How they are written stands in `nous.store.plans`."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import numpy as np
 import redis
 
 from nous.brief import Brief
@@ -14,9 +15,12 @@ from nous.store.briefs import unpacked
 from nous.store.keys import StoreKeys, unrefined_named
 from nous.store.records import decode
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 class RedisEpisodes:
-    """`Episodes` and `Briefs` on one Redis primary. *client* must not decode responses."""
+    """`Episodes`, `EpisodeVectors` and `Briefs` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client = client
@@ -44,6 +48,14 @@ class RedisEpisodes:
 
     def scopes(self) -> Sequence[Scope]:
         return sorted(Scope.parse(text.decode()) for text in self._ask("SMEMBERS", self._keys.scopes))
+
+    def episode_vectors(
+        self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
+    ) -> "dict[UUID, NDArray[np.float32]]":
+        names = [str(episode_id) for episode_id in episode_ids]
+        stored = self._ask("HMGET", self._keys.episode_vectors(scope, embedder), *names) if names else ()
+        pairs = zip(episode_ids, stored, strict=True)
+        return {episode_id: np.frombuffer(raw, dtype="<f4") for episode_id, raw in pairs if raw is not None}
 
     def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
         stored = self._ask("HGET", self._keys.briefs(scope), str(episode_id))

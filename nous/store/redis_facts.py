@@ -4,7 +4,7 @@ Reading takes one round trip when nothing was appended, or nothing with a vector
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import redis
 
@@ -15,8 +15,12 @@ from nous.scope import Scope
 from nous.store.base import LogSlice
 from nous.store.blocks import Place, runs
 from nous.store.keys import StoreKeys
-from nous.store.rows import LogEntry
-from nous.store.slices import slice_of
+from nous.store.rows import LogEntry, Slot
+from nous.store.slices import as_rows, slice_of, version_at
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class RedisFactLog:
@@ -26,8 +30,15 @@ class RedisFactLog:
         self._client = client
         self._keys = keys
 
-    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
-        """The rows after *after*, or all of them.
+    def read(
+        self,
+        scope: Scope,
+        *,
+        after: LogVersion | None = None,
+        embedder: str | None = None,
+        limit: int | None = None,
+    ) -> LogSlice:
+        """The rows after *after*, or all of them, at most *limit*, with the vectors by *embedder*.
 
         Raises:
             Retryable: the log was rewritten while it was read.
@@ -35,27 +46,39 @@ class RedisFactLog:
             Unavailable: Redis did not answer.
         """
         start = after.n if after else 0
-        version, entries = self._tail(scope, known=start)
-        if after and start and not _continues(version, entries, after):
-            return self.read(scope)
+        head, entries = self._tail(scope, known=start, limit=limit)
+        if after and start and not _continues(head, entries, after):
+            return self.read(scope, embedder=embedder, limit=limit)
+        new = entries[1:] if start else entries
+        version = version_at(new, head, after=after)
         return slice_of(
-            entries[1:] if start else entries,
+            new,
             version,
             complete=start == 0,
+            embedder=embedder,
             fetch=lambda places: self._vectors(scope, places, version),
         )
 
-    def _tail(self, scope: Scope, *, known: int) -> tuple[LogVersion, list[LogEntry]]:
-        """The log's version and its entries, from the last of the *known* ones on, as they are at one moment."""
+    def vectors(
+        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
+    ) -> "NDArray[np.float32]":
+        places = [Place(embedder, Slot(index, dim)) for index in slots]
+        return as_rows(self._vectors(scope, places, at), places, dim)
+
+    def _tail(self, scope: Scope, *, known: int, limit: int | None) -> tuple[LogVersion, list[LogEntry]]:
+        """The log's version, and entries from the last of the *known* ones on, *limit* new ones, all at one moment."""
         first = max(known - 1, 0)
+        last = -1 if limit is None else known + limit - 1
         with translated(), self._client.pipeline(transaction=True) as pipe:
             pipe.get(self._keys.fact_head(scope))
-            pipe.lrange(self._keys.fact_rows(scope), first, -1)
+            pipe.lrange(self._keys.fact_rows(scope), first, last)
             head, stored = pipe.execute()
         version = LogVersion.parse(head.decode()) if head else LogVersion()
         # Behind the head may stand what a commit left that broke off.
         entries = [LogEntry.decode(entry) for entry in stored[: max(version.n - first, 0)]]
-        if version.n > first and (first + len(entries) != version.n or entries[-1].chain != version.chain):
+        end = version.n if limit is None else min(version.n, known + limit)
+        is_last = end == version.n
+        if version.n > first and (first + len(entries) != end or (is_last and entries[-1].chain != version.chain)):
             raise Misconfigured(f"the fact log of {scope} is damaged: its rows do not lead to its version {version}")
         return version, entries
 

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Self
 
 from nous.errors import Misconfigured
-from nous.fact import Confirmed, Learned, Linked, LogVersion, Row, Superseded
+from nous.fact import Confirmed, Embedded, Learned, Linked, LogVersion, Row, Superseded
 from nous.store.records import decode, encode
 
 _CHAIN_BYTES = 16
@@ -20,6 +20,7 @@ _KINDS: dict[str, type[Row]] = {
     "confirmed": Confirmed,
     "superseded": Superseded,
     "linked": Linked,
+    "embedded": Embedded,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 

@@ -154,6 +154,12 @@ class EpisodeAnswer(_Lenient):
     candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
 
 
+class FactsAnswer(_Lenient):
+    """What a session taught, and nothing else."""
+
+    candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
+
+
 class _Untitled(GenerateJsonSchema):
     """Without a title for every field: it only says the field's name again."""
 
@@ -164,6 +170,11 @@ class _Untitled(GenerateJsonSchema):
 def schema() -> dict[str, Any]:
     """The JSON schema of the answer that is asked for."""
     return EpisodeAnswer.model_json_schema(schema_generator=_Untitled)
+
+
+def facts_schema() -> dict[str, Any]:
+    """The JSON schema of an answer of facts alone."""
+    return FactsAnswer.model_json_schema(schema_generator=_Untitled)
 
 
 def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> Answer:
@@ -196,6 +207,19 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> Answer:
     return Answer(summary, tuple(_fact(each) for each in answer.candidate_facts), tuple(dict.fromkeys(notes.said)))
 
 
+def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
+    """The facts of a model's answer to `facts_schema`.
+
+    Raises:
+        BadInput: as `read` does; an answer that only leaves the list out has not said that there are none.
+    """
+    del coerce  # whatever can be taken for a fact is
+    found = _object_in(text, is_whole=is_whole)
+    if not {_squeezed(name) for name in found} & set(map(_squeezed, FactsAnswer.model_fields)):
+        raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
+    return tuple(_fact(each) for each in FactsAnswer.model_validate(found, context=_Notes()).candidate_facts)
+
+
 def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
     """The object of an answer that may be tags around JSON; tags in the JSON's own strings are none."""
     bare = repair.text_of(text, _no_note)
@@ -203,6 +227,8 @@ def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
     try:
         return object_in(summary_in(bare) if 0 <= tag < brace else bare)
     except BadInput:
+        if not bare.strip():
+            raise BadInput("There was no answer, or none that ends; write the whole JSON object, briefly.") from None
         if is_whole:
             raise
         raise BadInput("The answer was cut off at its limit; write the whole JSON object, more briefly.") from None

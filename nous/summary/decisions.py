@@ -1,7 +1,6 @@
 """What was decided in a session: what its transcript shows, beside what was recorded while it ran."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from nous.episode import CandidateFact, Category, Decision
 from nous.secrets import looks_secret
@@ -13,7 +12,7 @@ LEAST_SURE = 0.6
 """How sure a recorded decision has to be, to become a fact as well."""
 
 MOST = 20
-"""Of an episode whose facts are capped: the others are for what it has taught."""
+"""Of an episode whose facts are capped, the newest: the others are for what it has taught."""
 
 _LONGEST = 1000
 _CATEGORIES = {"The user rejected": "rejection", "The user approved": "approval", "Asked": "answer"}
@@ -29,7 +28,7 @@ def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
     """Recorded decisions as facts, in the words of whoever recorded them."""
     sure = (each for each in recorded if not each.turns and each.confidence >= LEAST_SURE)
-    for decision in islice((each for each in sure if _is_fact(each.description)), MOST):
+    for decision in [each for each in sure if _is_fact(each.description)][-MOST:]:
         yield CandidateFact(
             text=decision.description,
             category=Category.DECISION,

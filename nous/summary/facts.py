@@ -8,16 +8,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from nous.caps import MOST_CANDIDATES
-from nous.episode import CandidateFact, Category
+from nous.episode import CandidateFact, Category, Trust
 from nous.language import words
 from nous.secrets import looks_secret
+from nous.summary.candidate import by_agent, by_user, candidate
 from nous.summary.evidence import Evidence
 from nous.summary.lessons import LONGEST, alike, begins_as_event, is_bound, name_in, standing_alone
+from nous.summary.people import FIRST_PERSON, OTHER_PERSON, people
 from nous.summary.statements import Statement, is_courtesy, says_done, shortened, terms
 from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Entry, Kind
 
-_MOST_ABOUT_PEOPLE = 20
 _MOST_EVENTS = 5
 _MOST_REPORTS = 2
 _SHORTEST, _SHORTEST_REPORT = 12, 40
@@ -25,14 +26,7 @@ _LONGEST_NAME = 3
 """Words of a reason that is nothing but what should stand there instead."""
 
 _EARLY = 60
-_SHORTEST_ABOUT_PEOPLE, _LONGEST_ABOUT_PEOPLE = 24, 180
 _QUOTE = 200
-_OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"(?:I|My|I['\u2019]\w+|Im)\b(?! (?:goodness|gosh|god|bad)\b)", re.IGNORECASE)
-_CHATTER = re.compile(
-    r"^(?:\W*\b(?:yeah|yes|yep|oh+|a?ha(?:ha)+|lol|well|no|hm+|cool|nice|wow|aw+|ok|okay|but|and|so|then|also|though|mm+|ah|ya)\b)*\W*",
-    re.IGNORECASE,
-)
 _CAME_TO_BE = re.compile(r"\b(?:has|have) been (?:\w+ly )?\w+(?:ed|wn|en|lt|ut)\b")
 _OWN_WORDS = 2
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
@@ -42,11 +36,6 @@ _ONE_TEST = re.compile(
     r"|[^\s\"]*\"[^\"]*$"
 )
 """The end of a command that picks some of the tests, or was cut within quotes."""
-_ENDS_OPEN = re.compile(
-    r"(?:\.{2,}|…|\b(?:it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
-)
-_OTHERS = frozenset({"he", "she", "him", "they", "them"})
-_NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
 _INTRODUCES = re.compile(r"(?: (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
 _BUT = re.compile(r",? but (?=I\b)")
@@ -54,7 +43,6 @@ _ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, yo
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
-_RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
 _ANSWER = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _DIRECTORIES = re.compile(r"/(?:[^/\s()]+/)+")
 _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
@@ -76,26 +64,24 @@ def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user wants to hold beyond the task at hand."""
     for one in _said_by_user(evidence) if not evidence.is_conversation else ():
         if words().says("standing_rule", one.text) and words().opens("directive", one.text):
-            yield _fact(standing_alone(one.text), one.turn, Category.RULE, subject="user", confidence=0.9)
+            yield by_user(standing_alone(one.text), one.turn, Category.RULE, confidence=0.9)
 
 
 def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in _said_by_user(evidence):
         is_own = words().says("preference", one.text) and not words().says("refers_back", one.text)
         is_own = is_own and not words().says("points_elsewhere", one.text)
-        if is_own and not _OTHER_PERSON.search(one.text) and not evidence.is_conversation:
+        if is_own and not OTHER_PERSON.search(one.text) and not evidence.is_conversation:
             for part in (part for part in _CLAUSE.split(one.text) if words().says("preference", part)):
                 text = in_third_person(standing_alone(part))
-                yield _fact(text, one.turn, Category.PREFERENCE, subject="user", confidence=0.85)
+                yield by_user(text, one.turn, Category.PREFERENCE, confidence=0.85)
 
 
 def identities(evidence: Evidence) -> Iterator[CandidateFact]:
     """Names, addresses and numbers by which the user is known."""
     for one in _said_by_user(evidence):
         if words().says("identity", one.text) and not words().says("lacking", one.text):
-            yield _fact(
-                in_third_person(standing_alone(one.text)), one.turn, Category.PERSON, subject="user", confidence=0.9
-            )
+            yield by_user(in_third_person(standing_alone(one.text)), one.turn, Category.PERSON, confidence=0.9)
 
 
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -103,22 +89,14 @@ def choices(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in _said_by_user(evidence):
         is_clear = words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text)
         if is_clear and not evidence.is_conversation:
-            yield _fact(f"The user decided: “{one.text}”", one.turn, Category.DECISION, subject="user", confidence=0.8)
+            yield by_user(f"The user decided: “{one.text}”", one.turn, Category.DECISION, confidence=0.8)
 
 
 def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user approved, rejected or answered when asked."""
     for entry in evidence.transcript:
         if entry.kind is Kind.DECISION and (text := _verdict(entry)):
-            yield _fact(text, entry.turn, Category.DECISION, subject="user", confidence=0.9)
-
-
-def people(evidence: Evidence) -> list[CandidateFact]:
-    """What two people talking say of themselves, the most telling of it."""
-    if not evidence.is_conversation:
-        return []
-    told = [fact for one in evidence.said for fact in _about_the_speaker(one)]
-    return sorted(told, key=lambda fact: -_telling(fact.text))[:_MOST_ABOUT_PEOPLE]
+            yield by_user(text, entry.turn, Category.DECISION, confidence=0.9)
 
 
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -127,9 +105,9 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in evidence.taught if not evidence.is_conversation else ():
         text, name = standing_alone(one.text), name_in(one.text)
         if name and not begins_as_event(text):
-            yield _fact(text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if one in last else 0.7)
+            yield by_agent(text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if one in last else 0.7)
         elif words().says("constraint", text) and not begins_as_event(text):
-            yield _fact(text, one.turn, Category.CONCEPT, subject="", confidence=0.65)
+            yield by_agent(text, one.turn, Category.CONCEPT, subject="", confidence=0.65)
 
 
 def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -138,9 +116,9 @@ def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
         return
     for one in evidence.said:
         is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
-        if is_report and _names_what(one.text) and not _FIRST_PERSON.match(one.text):
+        if is_report and _names_what(one.text) and not FIRST_PERSON.match(one.text):
             text = of_the_user(_INTRODUCES.sub("", one.text))
-            yield _fact(text, one.turn, Category.EVENT, subject="user", confidence=0.85)
+            yield by_agent(text, one.turn, Category.EVENT, subject="user", confidence=0.85)
 
 
 def services_told(evidence: Evidence) -> list[CandidateFact]:
@@ -149,7 +127,7 @@ def services_told(evidence: Evidence) -> list[CandidateFact]:
         return []
     told = [one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)]
     return [
-        _fact(of_the_user(one.text), one.turn, Category.STATUS, subject="user", confidence=0.65)
+        by_agent(of_the_user(one.text), one.turn, Category.STATUS, subject="user", confidence=0.65)
         for one in told[:_MOST_EVENTS]
     ]
 
@@ -160,12 +138,12 @@ def reports(evidence: Evidence) -> Iterator[CandidateFact]:
     telling = [] if is_told else [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
     lasting = [(one, text, name) for one, text in telling if (name := name_in(text)) and _is_report(text)]
     for one, text, name in lasting[-_MOST_REPORTS:]:
-        yield _fact(text, one.turn, Category.EVENT, subject=name, confidence=0.65)
+        yield by_agent(text, one.turn, Category.EVENT, subject=name, confidence=0.65)
 
 
 def commits(evidence: Evidence) -> Iterator[CandidateFact]:
     for subject, turn in evidence.commits:
-        yield _fact(
+        yield by_agent(
             f"Committed “{shortened(subject, _QUOTE)}”", turn, Category.EVENT, subject="commit", confidence=0.85
         )
 
@@ -174,7 +152,9 @@ def ways_to_test(evidence: Evidence) -> Iterator[CandidateFact]:
     """How tests are run here: the shortest command that passed, without what picks some of them."""
     passed = [(run.command, _ONE_TEST.sub("", run.command), run.turn) for run in evidence.tests if run.passed]
     for _, command, turn in sorted(passed, key=lambda run: (run[0] != run[1], len(run[1])))[:1]:
-        yield _fact(f"Tests are run with `{command}`", turn, Category.TOOL, subject="tests", confidence=0.8)
+        yield candidate(
+            f"Tests are run with `{command}`", turn, Category.TOOL, Trust.TOOL, subject="tests", confidence=0.8
+        )
 
 
 SOURCES: tuple[Source, ...] = (
@@ -191,16 +171,6 @@ SOURCES: tuple[Source, ...] = (
     commits,
     ways_to_test,
 )
-
-
-def _fact(text: str, turn: int, category: Category, *, subject: str, confidence: float) -> CandidateFact:
-    return CandidateFact(
-        text=text if text.endswith((".", "!", "”")) else f"{text}.",
-        category=category,
-        subject=subject,
-        confidence=confidence,
-        turns=(turn,),
-    )
 
 
 def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
@@ -250,44 +220,8 @@ def _instructs(what: str, reason: str) -> bool:
     return is_name or (is_wish and not known.opens("waits", reason))
 
 
-def _about_the_speaker(one: Statement) -> Iterator[CandidateFact]:
-    """The parts of a statement that begin with its speaker. People who chat often leave out the full stop."""
-    who = "the user" if one.speaker is Kind.USER else "the assistant"
-    for part in _RUN_ON.split(one.text):
-        text = _CHATTER.sub("", part).strip()
-        is_liking = words().says("preference", text)
-        is_about = _FIRST_PERSON.match(text) and (is_liking or words().says("about_me", text))
-        is_clear = not (_OTHER_PERSON.search(text) or "?" in text or words().says("hedge", text))
-        is_clear = is_clear and not _is_passing(text, is_liking=is_liking)
-        if is_about and is_clear and _SHORTEST_ABOUT_PEOPLE <= len(text) <= _LONGEST_ABOUT_PEOPLE:
-            category = Category.PREFERENCE if is_liking else Category.PERSON
-            subject = who.removeprefix("the ")
-            yield _fact(in_third_person(text, who), one.turn, category, subject=subject, confidence=0.75)
-
-
 def _is_report(text: str) -> bool:
     """Whether a report says what was done in so many words, and would say it to others."""
     is_event = begins_as_event(text) or _CAME_TO_BE.search(text)
-    is_vague = text[-1] == ":" or _OTHER_PERSON.search(text) or _IMPORT.search(text) or is_bound(text)
+    is_vague = text[-1] == ":" or OTHER_PERSON.search(text) or _IMPORT.search(text) or is_bound(text)
     return bool(is_event) and len(text) >= _SHORTEST_REPORT and not is_vague
-
-
-def _is_passing(text: str, *, is_liking: bool) -> bool:
-    """Whether what somebody says of themselves belongs to the talk: it points at it, or names nothing of a life."""
-    sets, known = words().sets, words()
-    told = _WORD.findall(text)
-    is_named = any(word[0].isupper() or word[0].isdigit() for word in told[1:] if not word.startswith("I"))
-    said = {word.lower() for word in told}
-    if known.says("passing", text) or is_named:
-        return known.says("passing", text)
-    if not _OTHERS.isdisjoint(said) and said.isdisjoint(sets["near"]):
-        return True
-    is_of_life = not said.isdisjoint(sets["near"] | sets["living"] | sets["times"])
-    return _ENDS_OPEN.search(text) is not None or not (is_liking or is_of_life)
-
-
-def _telling(text: str) -> int:
-    """How much a sentence about somebody says: its own words, and names and numbers twice."""
-    told = set(_WORD.findall(text)) - _NAMES_OF_SPEAKERS
-    named = sum(word[0].isupper() or word[0].isdigit() for word in told)
-    return named + len({word.lower() for word in told} - words().sets["stopwords"] - words().sets["general"])

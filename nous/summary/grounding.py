@@ -1,7 +1,7 @@
 """What a model says a session taught, held to what was said in it.
 
 A fact stays only if the turns that it cites say its numbers, paths and names; turns that were cited wrongly are put
-right where another turn says it. Whatever is dropped is counted, by reason.
+right where another turn says it. Whatever is dropped is counted, by reason. Whose words a fact is, the session shows.
 """
 
 from collections import Counter
@@ -11,12 +11,13 @@ from enum import StrEnum
 
 from nous.brief import Brief
 from nous.caps import MOST_CANDIDATES
-from nous.episode import CandidateFact, Category
+from nous.episode import CandidateFact, Category, Trust
 from nous.secrets import looks_secret
 from nous.summary.echoes import Ours
 from nous.summary.hard_tokens import plain
-from nous.summary.heard import Claim, Session
+from nous.summary.heard import MOST, Claim, Session
 from nous.summary.planted import is_instruction, is_planted, overrides
+from nous.summary.speakers import trust_of
 
 LONGEST = 4_000
 """Characters of a fact. What is longer is no statement."""
@@ -97,7 +98,8 @@ def _judged(fact: CandidateFact, session: Session, ours: Ours) -> CandidateFact 
         return turns
     if is_planted(claim, turns, session):
         return Dropped.PLANTED
-    return replace(fact, turns=turns, category=_category(fact, claim, turns, session))
+    trust = trust_of(claim, session.passages(turns), enough=_RULE_SHARE if fact.category is Category.RULE else MOST)
+    return replace(fact, turns=turns, category=_category(fact, trust), trust=trust)
 
 
 def _unfit(fact: CandidateFact) -> Dropped | None:
@@ -131,10 +133,9 @@ def _citation(fact: CandidateFact, claim: Claim, session: Session) -> tuple[int,
     return session.turns_saying(claim) or session.turns_with_parts_of(claim, cited) or Dropped.NOT_SAID
 
 
-def _category(fact: CandidateFact, claim: Claim, turns: tuple[int, ...], session: Session) -> Category:
+def _category(fact: CandidateFact, trust: Trust) -> Category:
     """Its category; a rule is one only if a person gave it."""
-    is_given = any(heard.is_personal and heard.says(claim, _RULE_SHARE) for heard in session.passages(turns))
-    return Category.CONCEPT if fact.category is Category.RULE and not is_given else fact.category
+    return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
 def _changes(before: CandidateFact, after: CandidateFact) -> Iterable[str]:

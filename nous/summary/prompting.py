@@ -16,6 +16,9 @@ from nous.summary.statements import shortened
 
 _MARK = 8
 _MOST_DECISIONS, _LONGEST_DECISION = 40, 500
+_SHOWN = frozenset({"transcript", "pairs"})
+"""The places of what a model is asked about; no prompt of ours does without the one it has."""
+
 _NEEDED = {"version": str, "canary": str, "most_tokens": int, "system": str, "user": str}
 
 
@@ -76,8 +79,8 @@ def _check_places(prompt: Prompt, like: Prompt) -> None:
         raise BadInput(
             f"user: ${min(unknown)} is no place; there are {', '.join(f'${each}' for each in sorted(known))}"
         )
-    if "transcript" not in found:
-        raise BadInput("user: $transcript is missing, so the model would see nothing of the session")
+    if missing := (known & _SHOWN) - found:
+        raise BadInput(f"user: ${min(missing)} is missing, so the model would not see what it is asked about")
 
 
 def _places(prompt: Prompt) -> set[str]:

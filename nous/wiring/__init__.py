@@ -1,6 +1,7 @@
 """The one place that builds the world."""
 
 from nous.wiring.fleet import clerk, fleet, pool
+from nous.wiring.forgetter import forgetter
 from nous.wiring.world import World, build, discover, embedder, patience_of, policy
 
-__all__ = ["World", "build", "clerk", "discover", "embedder", "fleet", "patience_of", "policy", "pool"]
+__all__ = ["World", "build", "clerk", "discover", "embedder", "fleet", "forgetter", "patience_of", "policy", "pool"]

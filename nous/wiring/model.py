@@ -9,12 +9,15 @@ from pathlib import Path
 import redis
 
 from nous.anchorer import Anchorer
+from nous.arbiter import ModelArbiter
 from nous.author import Author
 from nous.embed.base import Embedder
 from nous.embed.remote import RemoteEmbedder
 from nous.embed.unready import Unready
 from nous.errors import BadInput, Misconfigured
 from nous.excerpt import Windows
+from nous.extractor import Extractor
+from nous.learning.ruling import Arbiter
 from nous.llm.base import Model
 from nous.llm.books import Allowance, Outages, Pins, Tally
 from nous.llm.embeddings import Embeddings
@@ -68,6 +71,8 @@ class Mind:
 
     author: Author | None
     anchorer: Anchorer
+    extractor: Extractor
+    arbiter: Arbiter | None = None
     problem: Misconfigured | None = None
     remote: Remote | None = None
 
@@ -84,12 +89,18 @@ def mind_of(settings: Settings, books: ModelBooks, *, excerpts: Excerpts, clock:
         author = _author(remote, settings, books, clock=clock) if remote else None
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
     except Misconfigured as problem:
-        return Mind(
-            author=None, anchorer=Anchorer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock), problem=problem
-        )
-    model = author.model if author else None
-    anchorer = Anchorer(excerpts=excerpts, prompt=prompt, clock=clock, model=model, tally=books.tally)
-    return Mind(author=author, anchorer=anchorer, remote=remote)
+        anchorer = Anchorer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock)
+        return Mind(author=None, anchorer=anchorer, extractor=Extractor(prompt=built_in("facts")), problem=problem)
+    model, tally = author.model if author else None, books.tally
+    return Mind(
+        author=author,
+        anchorer=Anchorer(excerpts=excerpts, prompt=prompt, clock=clock, model=model, tally=tally),
+        extractor=Extractor(prompt=built_in("facts"), model=model, tally=tally),
+        arbiter=ModelArbiter(model=model, prompt=built_in("ruling"), tally=tally)
+        if model and settings.dedup.ask_model
+        else None,
+        remote=remote,
+    )
 
 
 def _remote(settings: Settings, books: ModelBooks, *, clock: Clock) -> Remote | None:

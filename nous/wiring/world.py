@@ -18,6 +18,8 @@ from nous.bus.progress import Patience
 from nous.bus.redis import RedisBus
 from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_ledger import RedisLedger
+from nous.bus.redis_tombstones import RedisTombstones
+from nous.bus.tombstones import Tombstones
 from nous.embed.base import Embedder
 from nous.embed.hashed import Hashed
 from nous.embed.remembered import Remembered
@@ -26,16 +28,19 @@ from nous.excerpt import Windows, windows
 from nous.jobs.base import Jobs
 from nous.jobs.rq.queue import RqJobs
 from nous.kit import Kit, Worker
-from nous.learning.policy import Policy
+from nous.learning.policy import CALIBRATED, Policy
 from nous.runtime.attempt import Attempts
 from nous.runtime.leases import LeaseKeeper
 from nous.runtime.publish import Handover
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect, connect_rq
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
+from nous.store.base import Calibrations
 from nous.store.keys import StoreKeys
+from nous.store.knowledge import FactMemory
 from nous.store.plans import plan_for
 from nous.store.redis_anchors import RedisAnchors
+from nous.store.redis_calibrations import RedisCalibrations
 from nous.store.redis_decisions import RedisDecisions
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
@@ -44,6 +49,7 @@ from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
 from nous.tokens import Counter, estimate
 from nous.transcript.model import Transcript
+from nous.wiring.index import indexes_of
 from nous.wiring.model import Mind, ModelBooks, books_of, mind_of, remote_embedder
 
 DECISION_KEEPER = "decision-keeper"
@@ -61,6 +67,7 @@ class World:
     bus: Bus
     ledger: Ledger
     dead: DeadLetters
+    tombstones: Tombstones
     jobs: Jobs
     kit: Kit
     handover: Handover
@@ -114,6 +121,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         bus=bus,
         ledger=RedisLedger(client, bus_keys),
         dead=RedisDeadLetters(client, bus_keys),
+        tombstones=RedisTombstones(client, bus_keys),
         jobs=_jobs(rq_client, settings),
         kit=kit,
         handover=Handover(uploads, store_keys, inline_limit=settings.publish.inline_limit, clock=kit.clock),
@@ -146,20 +154,23 @@ def _kit(
     bus_keys: BusKeys,
     mind: Mind,
 ) -> Kit:
-    episodes = RedisEpisodes(client, keys)
+    episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
     return Kit(
         episodes=episodes,
         briefs=episodes,
         decisions=RedisDecisions(client, keys, bus_keys=bus_keys, group=DECISION_KEEPER),
-        facts=RedisFactLog(client, keys),
+        facts=facts,
+        memory=FactMemory(indexes=indexes_of(settings, facts, keys)),
         transcripts=StoredTranscripts(uploads, keys),
         embedder=Remembered(embedder(settings)),
         clock=partial(datetime.now, UTC),
         anchors=RedisAnchors(client, keys),
         author=mind.author,
+        extractor=mind.extractor,
+        arbiter=mind.arbiter,
         anchorer=mind.anchorer,
         excerpts=mind.anchorer.excerpts,
-        policy=policy(settings),
+        policy=policy(settings, RedisCalibrations(client, keys)),
     )
 
 
@@ -216,14 +227,15 @@ def embedder(settings: Settings) -> Embedder:
     return MiniLM(weights=settings.embedder_path)
 
 
-def policy(settings: Settings) -> Policy:
-    """The rule for what is the same fact. The calibrated threshold holds for the model it was measured on, alone."""
+def policy(settings: Settings, calibrations: Calibrations | None = None) -> Policy:
+    """The rule for what is the same fact, with the thresholds that come measured and those of *calibrations*."""
     dedup = settings.dedup
     return Policy(
         dedup=dedup.policy,
         threshold=dedup.threshold,
         near=dedup.near,
-        one_sided=dedup.one_sided if settings.embedder == "minilm" else None,
+        one_sided=dedup.one_sided,
+        measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
         cap=dedup.cap,
     )
 

@@ -28,7 +28,7 @@ FILES = (DATA / "minimal_pairs_a.json", DATA / "dedup_pairs_dev.json")
 SAME = frozenset({"same", "dup"})
 APART = frozenset({"apart", "distinct"})
 RULES = {
-    "guarded": Policy(),
+    "guarded": Policy().for_embedder(MiniLM.id),
     "cosine > .95": Policy(dedup=Dedup.COSINE, threshold=0.95),
     "cosine > .90": Policy(dedup=Dedup.COSINE, threshold=0.90),
     "exact": Policy(dedup=Dedup.EXACT),

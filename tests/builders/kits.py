@@ -6,6 +6,7 @@ from nous.anchorer import Anchorer
 from nous.author import Author
 from nous.embed.hashed import Hashed
 from nous.excerpt import windows
+from nous.extractor import Extractor
 from nous.kit import Kit
 from nous.store.memory import MemoryStore
 from nous.summary.prompting import built_in
@@ -31,4 +32,5 @@ def kit_of(store: MemoryStore, **more: Any) -> Kit:
         tally=author.tally if author else None,
     )
     fields.setdefault("anchorer", anchorer)
+    fields.setdefault("extractor", Extractor(prompt=built_in("facts")))
     return Kit(**fields)

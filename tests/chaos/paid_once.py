@@ -15,6 +15,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from typing import NoReturn
+from uuid import UUID
 
 from builders.model_server import ModelServer
 from builders.model_world import ModelWorld
@@ -31,6 +32,7 @@ from nous.llm.base import Question, Reply
 from nous.llm.books import Pins
 from nous.llm.loop import LoopThread
 from nous.runtime.attempt import AttemptFailed, Attempts
+from nous.scope import Scope
 from nous.settings.model import Settings
 from nous.store.keys import StoreKeys
 from nous.store.plans import plan_for
@@ -78,6 +80,9 @@ class FatefulPins:
         if self._fate is Fate.AFTER_PIN:
             die()
         return kept
+
+    def drop(self, scope: Scope, subject: UUID | None = None) -> int:
+        return self._pins.drop(scope, subject)
 
 
 class FatefulBus(RedisBus):

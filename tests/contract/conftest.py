@@ -10,6 +10,8 @@ from typing import Any
 import fakeredis
 import pytest
 import redis
+from builders import stores
+from builders.stores import Store
 
 from nous.bus.base import Bus, Lane, Receipt, Subscription
 from nous.bus.keys import BusKeys
@@ -94,12 +96,24 @@ def _on_redis(client: redis.Redis, clock: Any) -> BusWorld:
 
 
 @pytest.fixture(params=["memory", "fakeredis", "server"])
-def world(request: pytest.FixtureRequest, clock: Any) -> BusWorld:
-    """Each bus in turn."""
+def kept_on(request: pytest.FixtureRequest) -> redis.Redis | None:
+    """Each place where things are kept, in turn and with nothing in it; none is the memory of this process."""
     match request.param:
         case "memory":
-            return _in_memory(clock)
+            return None
         case "fakeredis":
-            return _on_redis(fakeredis.FakeRedis(protocol=2), clock)
+            return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
         case _:
-            return _on_redis(request.getfixturevalue("redis_client"), clock)
+            return request.getfixturevalue("redis_client")
+
+
+@pytest.fixture
+def world(kept_on: redis.Redis | None, clock: Any) -> BusWorld:
+    """Each bus in turn."""
+    return _in_memory(clock) if kept_on is None else _on_redis(kept_on, clock)
+
+
+@pytest.fixture
+def store(kept_on: redis.Redis | None) -> Store:
+    """Each store in turn."""
+    return stores.in_memory() if kept_on is None else stores.on_redis(kept_on)

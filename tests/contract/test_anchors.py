@@ -1,69 +1,32 @@
 """What a store of anchored summaries promises, asked of each: in memory, on fakeredis, and on a real server."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 from uuid import uuid5
 
-import fakeredis
 import pytest
 import redis
 from builders.episodes import HOME, NOON, WORK
+from builders.stores import Store, on_redis
 
-from nous.bus.base import Bus, Committed
-from nous.bus.memory import MemoryBus
-from nous.bus.redis import RedisBus
-from nous.effects import Effects, SaveAnchor
+from nous.effects import SaveAnchor
 from nous.episode import Tier, Tokens
 from nous.errors import Misconfigured
 from nous.events import NAMESPACE
 from nous.scope import Scope
-from nous.store.base import Anchors
-from nous.store.keys import StoreKeys
-from nous.store.memory import MemoryStore
-from nous.store.plans import plan_for
-from nous.store.redis_anchors import RedisAnchors
 from nous.summary.anchored.anchor import Anchor
 from nous.summary.anchored.model import AnchoredSummary
 
 ODD = "a/b: 100% 日本"
 
 
-@dataclass(frozen=True)
-class World:
-    """Anchors, and the bus that writes them."""
-
-    anchors: Anchors
-    bus: Bus
-
-    def save(self, anchor: Anchor, replaces: Anchor | None = None) -> bool:
-        """Whether it was stored."""
-        write = SaveAnchor(anchor=anchor, replaces=replaces.event_id if replaces else None)
-        return isinstance(self.bus.apply(Effects(writes=(write,))), Committed)
-
-    def get(self, scope: Scope = HOME, agent: str = "a1", session: str = "s1") -> Anchor | None:
-        return self.anchors.anchor(scope, agent_id=agent, session_id=session)
+def save(store: Store, anchor: Anchor, *, replaces: Anchor | None = None) -> bool:
+    """Whether it was stored."""
+    return store.write(SaveAnchor(anchor=anchor, replaces=replaces.event_id if replaces else None))
 
 
-def in_memory() -> World:
-    store = MemoryStore()
-    return World(store, MemoryBus(store.apply))
-
-
-def on_redis(client: redis.Redis) -> World:
-    keys = StoreKeys("t")
-    return World(RedisAnchors(client, keys), RedisBus(client, plan_of=partial(plan_for, keys=keys)))
-
-
-@pytest.fixture(params=["memory", "fakeredis", "server"])
-def world(request: pytest.FixtureRequest) -> World:
-    match request.param:
-        case "memory":
-            return in_memory()
-        case "fakeredis":
-            return on_redis(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2))
-        case _:
-            return on_redis(request.getfixturevalue("redis_client"))
+def saved(store: Store, scope: Scope = HOME, *, agent: str = "a1", session: str = "s1") -> Anchor | None:
+    return store.anchors.anchor(scope, agent_id=agent, session_id=session)
 
 
 def anchor(iteration: int = 1, **fields: Any) -> Anchor:
@@ -83,43 +46,43 @@ def anchor(iteration: int = 1, **fields: Any) -> Anchor:
     return Anchor(**{**known, **fields})
 
 
-def test_it_is_read_as_it_was_saved(world: World) -> None:
-    assert world.get() is None
-    assert world.save(anchor())
+def test_it_is_read_as_it_was_saved(store: Store) -> None:
+    assert saved(store) is None
+    assert save(store, anchor())
 
-    assert world.get() == anchor()
-
-
-def test_there_is_one_for_each_agent_and_session_replaced_in_place(world: World) -> None:
-    world.save(anchor())
-    world.save(anchor(agent_id=ODD))
-    world.save(anchor(session_id=ODD))
-
-    assert world.save(anchor(2), replaces=anchor())
-    assert world.get() == anchor(2)
-    assert world.get(agent=ODD) == anchor(agent_id=ODD)
-    assert world.get(session=ODD) == anchor(session_id=ODD)
+    assert saved(store) == anchor()
 
 
-def test_scopes_do_not_see_each_other_s(world: World) -> None:
-    world.save(anchor())
+def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: Store) -> None:
+    save(store, anchor())
+    save(store, anchor(agent_id=ODD))
+    save(store, anchor(session_id=ODD))
 
-    assert world.get(WORK) is None
-    assert world.save(anchor(scope=WORK))
+    assert save(store, anchor(2), replaces=anchor())
+    assert saved(store) == anchor(2)
+    assert saved(store, agent=ODD) == anchor(agent_id=ODD)
+    assert saved(store, session=ODD) == anchor(session_id=ODD)
 
 
-def test_one_that_was_replaced_meanwhile_is_not_replaced_again(world: World) -> None:
-    world.save(anchor())
-    world.save(anchor(2), replaces=anchor())
+def test_scopes_do_not_see_each_other_s(store: Store) -> None:
+    save(store, anchor())
 
-    assert not world.save(anchor(3), replaces=anchor())
-    assert not world.save(anchor(3))
-    assert world.get() == anchor(2)
+    assert saved(store, WORK) is None
+    assert save(store, anchor(scope=WORK))
+
+
+def test_one_that_was_replaced_meanwhile_is_not_replaced_again(store: Store) -> None:
+    save(store, anchor())
+    save(store, anchor(2), replaces=anchor())
+
+    assert not save(store, anchor(3), replaces=anchor())
+    assert not save(store, anchor(3))
+    assert saved(store) == anchor(2)
 
 
 def test_one_of_another_schema_version_is_refused_and_not_misread(redis_client: redis.Redis) -> None:
-    world = on_redis(redis_client)
-    world.save(replace(anchor(), summary=AnchoredSummary(schema_version=2)))
+    store = on_redis(redis_client)
+    save(store, replace(anchor(), summary=AnchoredSummary(schema_version=2)))
 
     with pytest.raises(Misconfigured, match="another release"):
-        world.get()
+        saved(store)

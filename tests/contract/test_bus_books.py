@@ -122,6 +122,21 @@ def test_the_whereabouts_of_an_event_are_known_at_each_step(world: Any, ended: A
     assert seen == [Whereabouts.UNKNOWN, Whereabouts.WAITING, Whereabouts.IN_FLIGHT, Whereabouts.DONE]
 
 
+def test_of_an_event_that_waits_it_is_known_when_it_is_tried_again(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    running = delivery.progress.begun()
+    world.bus.amend(delivery.ticket, before=delivery.progress, after=running, lease=60)
+    at_first = world.ledger.locate(delivery.event.id, SUMMARIZER).next_try
+    world.bus.amend(delivery.ticket, before=running, after=running.put_off("the model is out"), lease=600)
+
+    location = world.ledger.locate(delivery.event.id, SUMMARIZER)
+
+    assert at_first is None
+    assert location.reason == "attempt 1 is waiting, 0 errors (the model is out)"
+    assert location.next_try is not None
+
+
 def test_a_dead_event_is_found_dead(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()

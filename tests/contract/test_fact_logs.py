@@ -1,69 +1,29 @@
 """What a fact log promises, asked of each: in memory, on fakeredis, and on a real server. Writes go through a bus."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from uuid import UUID, uuid5
 
-import fakeredis
 import numpy as np
-import pytest
-import redis
+from builders.stores import Store
 from numpy.typing import NDArray
 
-from nous.bus.base import Bus, Committed
-from nous.bus.memory import MemoryBus
-from nous.bus.redis import RedisBus
-from nous.effects import AppendFacts, Effects
+from nous.effects import AppendFacts
 from nous.episode import Category
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
 from nous.scope import Scope
-from nous.store.base import FactLog, LogSlice
-from nous.store.keys import StoreKeys
-from nous.store.memory import MemoryStore
-from nous.store.plans import plan_for
-from nous.store.redis_facts import RedisFactLog
+from nous.store.base import LogSlice
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
 HOME, WORK = Scope(project="home"), Scope(project="work")
 
 
-@dataclass(frozen=True)
-class World:
-    """A fact log, and the bus that writes it."""
-
-    facts: FactLog
-    bus: Bus
-
-    def apply(self, append: AppendFacts) -> bool:
-        return isinstance(self.bus.apply(Effects(writes=(append,))), Committed)
-
-    def append(self, *rows: Row, scope: Scope = HOME, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
-        expected = self.facts.read(scope).version
-        return self.apply(AppendFacts(scope=scope, expected=expected, rows=rows, vectors=vectors or {}))
-
-
-def in_memory() -> World:
-    store = MemoryStore()
-    return World(store, MemoryBus(store.apply))
-
-
-def on_redis(client: redis.Redis) -> World:
-    keys = StoreKeys("t")
-    return World(RedisFactLog(client, keys), RedisBus(client, plan_of=partial(plan_for, keys=keys)))
-
-
-@pytest.fixture(params=["memory", "fakeredis", "server"])
-def world(request: pytest.FixtureRequest) -> World:
-    match request.param:
-        case "memory":
-            return in_memory()
-        case "fakeredis":
-            return on_redis(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2))
-        case _:
-            return on_redis(request.getfixturevalue("redis_client"))
+def add(store: Store, *rows: Row, scope: Scope = HOME, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
+    """Whether they were appended to the log of *scope* as it is now."""
+    expected = store.facts.read(scope).version
+    return store.write(AppendFacts(scope=scope, expected=expected, rows=rows, vectors=vectors or {}))
 
 
 def source(session: str = "s1") -> Source:
@@ -109,13 +69,13 @@ def assert_same_vectors(found: LogSlice, expected: dict[UUID, NDArray[np.float32
         np.testing.assert_array_equal(found.vectors[fact_id], vector)
 
 
-def test_the_log_of_an_unknown_scope_is_empty(world: World) -> None:
-    found = world.facts.read(HOME)
+def test_the_log_of_an_unknown_scope_is_empty(store: Store) -> None:
+    found = store.facts.read(HOME)
 
     assert (found.version, found.rows, found.complete) == (LogVersion(), (), True)
 
 
-def test_rows_of_every_kind_are_read_as_they_were_appended(world: World) -> None:
+def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None:
     first, second = learned("the port is 6380", embedded_by="m"), learned("the port is 6379")
     rows = (
         first,
@@ -125,109 +85,109 @@ def test_rows_of_every_kind_are_read_as_they_were_appended(world: World) -> None
         Linked(fact_id=first.fact.id, other=second.fact.id, reason="number", at=NOON, similarity=0.91),
     )
     vector = unit(1, 2, 3)
-    assert world.append(*rows, vectors={first.fact.id: vector})
+    assert add(store, *rows, vectors={first.fact.id: vector})
 
-    found = world.facts.read(HOME)
+    found = store.facts.read(HOME)
     assert found.rows == rows
     assert found.version.n == 5
     assert_same_vectors(found, {first.fact.id: vector})
 
 
-def test_a_reader_gets_only_what_is_new(world: World) -> None:
+def test_a_reader_gets_only_what_is_new(store: Store) -> None:
     rows, vectors = with_vectors(3)
     first = rows[0]
     assert isinstance(first, Learned)
-    world.append(first, vectors={first.fact.id: vectors[first.fact.id]})
-    seen = world.facts.read(HOME).version
-    world.append(*rows[1:], vectors={key: vector for key, vector in vectors.items() if key != first.fact.id})
+    add(store, first, vectors={first.fact.id: vectors[first.fact.id]})
+    seen = store.facts.read(HOME).version
+    add(store, *rows[1:], vectors={key: vector for key, vector in vectors.items() if key != first.fact.id})
 
-    found = world.facts.read(HOME, after=seen)
+    found = store.facts.read(HOME, after=seen)
 
     assert not found.complete
     assert list(found.rows) == rows[1:]
     assert_same_vectors(found, {key: vector for key, vector in vectors.items() if key != first.fact.id})
 
 
-def test_a_reader_who_has_seen_everything_gets_nothing(world: World) -> None:
-    world.append(learned("a"))
-    seen = world.facts.read(HOME).version
+def test_a_reader_who_has_seen_everything_gets_nothing(store: Store) -> None:
+    add(store, learned("a"))
+    seen = store.facts.read(HOME).version
 
-    assert world.facts.read(HOME, after=seen) == LogSlice(version=seen, rows=(), complete=False)
+    assert store.facts.read(HOME, after=seen) == LogSlice(version=seen, rows=(), complete=False)
 
 
-def test_a_reader_of_another_log_gets_everything(world: World) -> None:
-    world.append(learned("a"), learned("b"))
-    seen = world.facts.read(HOME).version
+def test_a_reader_of_another_log_gets_everything(store: Store) -> None:
+    add(store, learned("a"), learned("b"))
+    seen = store.facts.read(HOME).version
 
     for other in (replace(seen, chain="0" * 32), replace(seen, epoch=1), replace(seen, n=seen.n + 1)):
-        found = world.facts.read(HOME, after=other)
+        found = store.facts.read(HOME, after=other)
         assert found.complete
         assert found.rows == (learned("a"), learned("b"))
 
 
-def test_a_stale_append_is_refused_and_leaves_nothing(world: World) -> None:
-    stale = world.facts.read(HOME).version
-    world.append(learned("a"))
+def test_a_stale_append_is_refused_and_leaves_nothing(store: Store) -> None:
+    stale = store.facts.read(HOME).version
+    add(store, learned("a"))
     append = AppendFacts(scope=HOME, expected=stale, rows=(learned("b"),))
 
-    assert not world.apply(append)
-    assert world.facts.read(HOME).rows == (learned("a"),)
+    assert not store.write(append)
+    assert store.facts.read(HOME).rows == (learned("a"),)
 
 
-def test_an_append_that_is_sent_twice_applies_once(world: World) -> None:
+def test_an_append_that_is_sent_twice_applies_once(store: Store) -> None:
     append = AppendFacts(scope=HOME, expected=LogVersion(), rows=(learned("a"),))
 
-    assert [world.apply(append), world.apply(append)] == [True, False]
-    assert world.facts.read(HOME).rows == (learned("a"),)
+    assert [store.write(append), store.write(append)] == [True, False]
+    assert store.facts.read(HOME).rows == (learned("a"),)
 
 
-def test_an_append_without_rows_still_says_whether_it_is_stale(world: World) -> None:
+def test_an_append_without_rows_still_says_whether_it_is_stale(store: Store) -> None:
     append = AppendFacts(scope=HOME, expected=LogVersion(), rows=())
 
-    assert world.apply(append)
-    assert world.facts.read(HOME).version == LogVersion()
-    world.append(learned("a"))
-    assert not world.apply(append)
+    assert store.write(append)
+    assert store.facts.read(HOME).version == LogVersion()
+    add(store, learned("a"))
+    assert not store.write(append)
 
 
-def test_an_append_may_be_larger_than_a_block_and_than_a_command(world: World) -> None:
+def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: Store) -> None:
     rows, vectors = with_vectors(5000)
-    assert world.append(*rows, vectors=vectors)
+    assert add(store, *rows, vectors=vectors)
 
-    found = world.facts.read(HOME)
+    found = store.facts.read(HOME)
     assert list(found.rows) == rows
     assert_same_vectors(found, vectors)
 
 
-def test_vectors_of_two_embedders_stand_side_by_side(world: World) -> None:
+def test_vectors_of_two_embedders_stand_side_by_side(store: Store) -> None:
     small, small_vectors = with_vectors(3, embedder="small", dim=2)
     large, large_vectors = with_vectors(3, embedder="large: 100%", dim=5)
     mixed = [row for pair in zip(small, large, strict=True) for row in pair]
-    assert world.append(*mixed, vectors=small_vectors | large_vectors)
+    assert add(store, *mixed, vectors=small_vectors | large_vectors)
 
-    found = world.facts.read(HOME)
+    found = store.facts.read(HOME)
     assert list(found.rows) == mixed
     assert_same_vectors(found, small_vectors | large_vectors)
 
 
-def test_the_facts_of_a_scope_are_not_seen_from_another(world: World) -> None:
+def test_the_facts_of_a_scope_are_not_seen_from_another(store: Store) -> None:
     rows, vectors = with_vectors(2)
-    world.append(*rows, vectors=vectors)
-    seen = world.facts.read(HOME).version
+    add(store, *rows, vectors=vectors)
+    seen = store.facts.read(HOME).version
 
-    assert world.facts.read(WORK).rows == ()
-    assert world.facts.read(WORK, after=seen) == LogSlice(version=LogVersion(), rows=(), complete=True)
+    assert store.facts.read(WORK).rows == ()
+    assert store.facts.read(WORK, after=seen) == LogSlice(version=LogVersion(), rows=(), complete=True)
 
 
-def test_appenders_that_race_lose_nothing_and_append_nothing_twice(world: World) -> None:
+def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: Store) -> None:
     texts = [f"fact {number}" for number in range(40)]
 
     def append_until_accepted(text: str) -> None:
-        while not world.append(learned(text)):
+        while not add(store, learned(text)):
             pass
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(append_until_accepted, texts))
 
-    found = [row.fact.text for row in world.facts.read(HOME).rows if isinstance(row, Learned)]
+    found = [row.fact.text for row in store.facts.read(HOME).rows if isinstance(row, Learned)]
     assert sorted(found) == sorted(texts)

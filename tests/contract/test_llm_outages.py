@@ -264,7 +264,7 @@ PROVIDERS = st.sampled_from([P, Q])
 STEPS = st.one_of(
     st.tuples(st.just("enter"), PROVIDERS, SECONDS),
     st.tuples(st.just("failed"), PROVIDERS, st.sampled_from(Failure), st.none() | st.floats(-50, 200_000)),
-    st.tuples(st.just("passed"), PROVIDERS),
+    st.tuples(st.sampled_from(["passed", "put_back"]), PROVIDERS),
     st.tuples(st.just("wait"), SECONDS),
 )
 
@@ -277,7 +277,7 @@ def step(outages: Outages, now: datetime, what: str, provider: Any, *more: Any) 
             until = None if more[1] is None else now + timedelta(seconds=more[1])
             return outages.failed(provider, more[0], until=until)
         case _:
-            return outages.passed(provider)
+            return getattr(outages, what)(provider)
 
 
 @pytest.mark.parametrize("kind", ["fakeredis", "server"])

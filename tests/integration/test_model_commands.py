@@ -86,14 +86,60 @@ def test_a_decision_is_noted_once_and_stands_with_its_episode(
 
 
 def test_a_session_that_compacts_has_an_anchored_summary(nous: Nous, work: Callable[..., None], session: Path) -> None:
-    assert nous("anchored", "s1").exit_code == BAD_INPUT
+    without = nous("anchored", "s1")
+    assert without.exit_code == BAD_INPUT
+    assert "nous publish PATH --session s1 --compacting" in without.output
+    nous("decide", "s1", "Billing keeps Postgres")
 
     work(session, "--compacting")
 
     result = nous("anchored", "s1")
     assert "## Intent" in result.stdout
     assert "port 9017" in result.stdout
-    assert orjson.loads(nous("anchored", "s1", "--json").stdout)["summary"]["iteration"] == 1
+    assert "decided: Billing keeps Postgres\n" in result.stdout
+    told = orjson.loads(nous("anchored", "s1", "--json").stdout)
+    assert told["summary"]["iteration"] == 1
+    assert [each["description"] for each in told["decisions"]] == ["Billing keeps Postgres"]
+
+
+def test_a_decision_that_comes_after_the_episode_stands_with_the_next_one(
+    nous: Nous, work: Callable[..., None], session: Path
+) -> None:
+    work(session)
+    late = nous("decide", "s1", "Billing keeps Postgres")
+    session.write_text(f"{SESSION}\n\nAssistant: You are welcome.")
+    work(session)
+
+    assert "s1 has an episode already" in late.stderr
+    assert "decided: Billing keeps Postgres" in nous("episodes").output
+
+
+def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(
+    nous: Nous, work: Callable[..., None], session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["", ""])
+    with ModelServer(answer=lambda _: next(answers, orjson.dumps(ANSWER).decode())) as server:
+        work(session, model=server.openai_url)
+        assert "extractive summary" in nous("episodes").output
+        monkeypatch.setenv("NOUS_BACKGROUND_MODEL", "openai:m")
+        monkeypatch.setenv("NOUS_LLM__BASE_URL", server.openai_url)
+
+        assert "will be made anew" in nous("reprocess", "s1").output
+        assert "1 episode is still to be made anew by the model" in nous("status").output
+        work(session, model=server.openai_url)
+
+    assert "summary by openai:m with episode-1" in nous("episodes").output
+    calls = orjson.loads(nous("status", "--json").output)["model"]["calls"]["openai:m"]
+    assert (calls["calls"], calls["asked_again"]) == (3, 1)
+
+
+def test_sessions_and_all_of_them_cannot_both_be_wanted(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOUS_BACKGROUND_MODEL", "ollama:any")
+
+    both = nous("reprocess", "--all", "s1")
+
+    assert both.exit_code == BAD_INPUT
+    assert "choose one of the two" in both.output
 
 
 def test_what_the_model_has_done_and_cost_is_shown(nous: Nous, work: Callable[..., None], session: Path) -> None:
@@ -145,4 +191,4 @@ def test_a_model_that_cannot_be_asked_stops_workers_and_nobody_else(
     published, status, worker = nous("publish", str(session)), nous("status"), nous("worker", "--all")
 
     assert (published.exit_code, status.exit_code, worker.exit_code) == (0, 0, MISCONFIGURED)
-    assert "workers do not start: openai:gpt-5-mini needs a key; set NOUS_LLM__API_KEY" in status.output
+    assert "workers do not start: openai:gpt-5-mini needs a key; set NOUS_LLM__API_KEY or OPENAI_API_KEY" in status.output

@@ -16,6 +16,7 @@ from nous.events import NAMESPACE, DecisionRecorded, SessionEnded
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.transcripts import StoredTranscripts
+from nous.summary.decisions import MOST, decided_facts
 from workers.decision_keeper import SAYS_NOTHING
 from workers.episode_summarizer import WORKER
 
@@ -141,6 +142,14 @@ def test_the_same_decision_twice_is_one() -> None:
 
     (episode,) = world.episodes
     assert [decision.description for decision in episode.decisions] == ["Use uv"]
+
+
+def test_of_many_decisions_the_newest_become_facts() -> None:
+    recorded = [Decision(description=f"Billing listens on port {9000 + number}", confidence=0.9) for number in range(50)]
+
+    facts = [fact.text for fact in decided_facts(recorded)]
+
+    assert facts == [decision.description for decision in recorded[-MOST:]]
 
 
 def test_a_decision_without_words_is_skipped() -> None:

@@ -12,14 +12,24 @@ from structlog.testing import capture_logs
 from nous.codec import decode, encode
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact, Outcome, Summary
-from nous.events import NAMESPACE, EpisodeSummarized, Event, FactConfirmed, FactLearned, FactSuperseded, SessionEnded
+from nous.events import (
+    NAMESPACE,
+    EpisodeSummarized,
+    Event,
+    FactConfirmed,
+    FactLearned,
+    FactLinked,
+    FactSuperseded,
+    SessionEnded,
+)
 from nous.fact import Fact, Learned
 from nous.kit import Kit
 from nous.learning.policy import Policy
+from nous.learning.usable import Unusable
 from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from nous.transcript.model import Transcript
-from workers.fact_extractor import WORKER
+from workers.fact_extractor import NO_FACTS, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -107,12 +117,13 @@ def test_the_events_survive_the_wire(kit: Kit, store: MemoryStore) -> None:
 
 def test_a_verdict_names_the_other_fact_and_the_reason(kit: Kit, store: MemoryStore) -> None:
     [first] = committed(kit, store, summarized("The API is on port 8080"))
-    linked, confirmed = committed(
+    learned_too, linked, confirmed = committed(
         kit, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
     )
 
     assert isinstance(first, FactLearned)
-    assert isinstance(linked, FactLearned)
+    assert isinstance(learned_too, FactLearned)
+    assert isinstance(linked, FactLinked)
     assert (linked.verdict, linked.other_fact_id) == ("linked", first.fact_id)
     assert "8081 / 8080" in linked.reason
     assert isinstance(confirmed, FactConfirmed)
@@ -148,7 +159,7 @@ def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemorySto
 def test_an_episode_without_candidates_is_skipped(kit: Kit, texts: tuple[str, ...]) -> None:
     effects = WORKER.build(kit)(summarized(*texts))
 
-    assert (effects.writes, effects.events, effects.skipped) == ((), (), "no candidate facts")
+    assert (effects.writes, effects.events, effects.skipped) == ((), (), NO_FACTS)
 
 
 def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
@@ -187,8 +198,8 @@ def test_what_the_cap_cuts_is_reported(kit: Kit, store: MemoryStore) -> None:
     with capture_logs() as logs:
         events = committed(kit, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
 
-    assert len(events) == kit.policy.cap
-    assert [(line["cut"], line["cap"]) for line in logs] == [(2, 5)]
+    assert sum(isinstance(event, FactLearned) for event in events) == kit.policy.cap
+    assert [line["dropped"] for line in logs] == [{Unusable.OVER_CAP: 2}]
 
 
 def test_it_refuses_an_event_that_is_not_its_own(kit: Kit, ended: Any) -> None:

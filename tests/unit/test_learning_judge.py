@@ -9,7 +9,7 @@ from nous.learning.judge import Known, Linked, Neighbour, New, Richer, floor, ju
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 
-GUARDED = Policy()
+GUARDED = Policy(one_sided=0.93)
 COSINE = Policy(dedup=Dedup.COSINE)
 EXACT = Policy(dedup=Dedup.EXACT)
 
@@ -93,8 +93,13 @@ def test_the_exact_rule_knows_nothing_but_equal_texts() -> None:
 
 
 def test_a_threshold_measured_for_one_model_is_not_used_for_another() -> None:
-    assert GUARDED.for_embedder("all-MiniLM-L6-v2-int8") is GUARDED
-    assert GUARDED.for_embedder("hashed-256").one_sided is None
+    assert Policy().for_embedder("all-MiniLM-L6-v2-int8").one_sided == 0.93
+    assert Policy().for_embedder("hashed-256").one_sided is None
+    assert Policy(measured={"hashed-256": 0.9}).for_embedder("hashed-256").one_sided == 0.9
+
+
+def test_a_threshold_that_was_set_holds_for_every_model() -> None:
+    assert GUARDED.for_embedder("hashed-256").one_sided == 0.93
 
 
 def test_each_rule_says_how_far_it_looks() -> None:

@@ -105,13 +105,13 @@ def test_a_ring_of_successors_ends() -> None:
     assert len(knowing(learned("one"), learned("two"), *rows).line("one")) == 2
 
 
-def test_links_stay_with_the_newer_fact() -> None:
+def test_a_link_is_told_of_by_both_facts() -> None:
     link = Linked(fact_id=fact("port 2").id, other=fact("port 1").id, reason="numbers differ", at=AT)
 
     knowledge = knowing(learned("port 1"), learned("port 2"), link)
 
     assert knowledge[link.fact_id].links == (link,)
-    assert knowledge[link.other].links == ()
+    assert knowledge[link.other].links == (link,)
 
 
 def test_vectors_of_another_embedder_are_never_compared() -> None:

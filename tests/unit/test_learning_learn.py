@@ -12,8 +12,9 @@ from nous.episode import CandidateFact, Category
 from nous.errors import BadInput
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Learned, Linked, Source, Superseded
+from nous.learning.finding import Learning, Occasion, fact_id
 from nous.learning.known import Knowledge
-from nous.learning.learn import ALREADY, LONGEST_TEXT, RETOLD, Learning, Occasion, fact_id, learn, usable
+from nous.learning.learn import ALREADY, NOT_COMPARED, RETOLD, learn
 from nous.learning.policy import Policy
 from nous.scope import Scope
 
@@ -39,7 +40,7 @@ def occasion(episode: str = "first") -> Occasion:
 def taught(knowledge: Knowledge, *texts: str, episode: str = "first") -> Learning:
     """What *episode* teaches; *knowledge* then holds it."""
     candidates = [CandidateFact(text=text, turns=(number,)) for number, text in enumerate(texts, start=1)]
-    learning = learn(candidates, EMBEDDER.embed(texts), knowledge=knowledge, occasion=occasion(episode))
+    learning = learn(candidates, [*EMBEDDER.embed(texts)], knowledge=knowledge, occasion=occasion(episode))
     knowledge.extend(learning.rows, learning.vectors)
     return learning
 
@@ -57,7 +58,7 @@ def test_a_new_fact_is_learned_with_all_that_the_candidate_said() -> None:
         turns=(3, 5),
         event_date="2026",
     )
-    learning = learn([candidate], EMBEDDER.embed([candidate.text]), knowledge=nothing(), occasion=occasion())
+    learning = learn([candidate], [*EMBEDDER.embed([candidate.text])], knowledge=nothing(), occasion=occasion())
 
     [row] = learning.rows
     assert isinstance(row, Learned)
@@ -157,31 +158,29 @@ def test_a_contradiction_is_kept_and_linked() -> None:
 
 def test_judging_leaves_the_knowledge_as_it_was() -> None:
     knowledge = nothing()
-    learn([CandidateFact(text="tea")], EMBEDDER.embed(["tea"]), knowledge=knowledge, occasion=occasion())
+    learn([CandidateFact(text="tea")], [*EMBEDDER.embed(["tea"])], knowledge=knowledge, occasion=occasion())
 
     assert list(knowledge) == []
 
 
-@pytest.mark.parametrize("vectors", [np.zeros((1, 256)), np.ones((1, 256)), np.eye(1, 64), np.eye(2, 256)])
-def test_vectors_that_cannot_be_scored_are_refused(vectors: np.ndarray) -> None:
+@pytest.mark.parametrize("vector", [np.zeros(256), np.ones(256), np.eye(1, 64)[0]])
+def test_a_vector_that_cannot_be_scored_is_refused(vector: np.ndarray) -> None:
     with pytest.raises(BadInput):
-        learn([CandidateFact(text="tea")], vectors.astype(np.float32), knowledge=nothing(), occasion=occasion())
+        learn([CandidateFact(text="tea")], [vector.astype(np.float32)], knowledge=nothing(), occasion=occasion())
 
 
-def test_blanks_are_passed_over_and_the_cap_is_reported() -> None:
-    candidates = [CandidateFact(text=text) for text in ("one", " ", "two", "...", "three", "four")]
+def test_without_a_vector_equal_texts_are_known_and_others_wait_to_be_compared() -> None:
+    knowledge = nothing()
+    taught(knowledge, "Tim likes tea")
+    candidates = [CandidateFact(text=text) for text in ("tim likes tea.", "Tim is fond of tea")]
 
-    kept, cut = usable(candidates, cap=3)
+    learning = learn(candidates, [None, None], knowledge=knowledge, occasion=occasion("second"))
+    knowledge.extend(learning.rows, learning.vectors)
 
-    assert [candidate.text for candidate in kept] == ["one", "two", "three"]
-    assert cut == 1
-    assert usable(candidates, cap=50)[1] == 0
-
-
-def test_a_text_too_long_for_a_fact_is_cut_and_counted() -> None:
-    fitting = CandidateFact(text="The port is 8080")
-
-    assert usable([CandidateFact(text="x" * (LONGEST_TEXT + 1)), fitting], cap=50) == ((fitting,), 1)
+    assert verdicts(learning) == ["known", "new"]
+    assert learning.findings[1].verdict.reason == NOT_COMPARED
+    assert learning.vectors == {}
+    assert [known.fact.text for known in knowledge.without_vector()] == ["Tim is fond of tea"]
 
 
 def retold(knowledge: Knowledge, *texts: str) -> Learning:
@@ -189,7 +188,7 @@ def retold(knowledge: Knowledge, *texts: str) -> Learning:
     at = occasion()
     later = replace(at, source=replace(at.source, event_id=uuid5(NAMESPACE, "another edition")))
     candidates = [CandidateFact(text=text, turns=(1,)) for text in texts]
-    return learn(candidates, EMBEDDER.embed(texts), knowledge=knowledge, occasion=later)
+    return learn(candidates, [*EMBEDDER.embed(texts)], knowledge=knowledge, occasion=later)
 
 
 def test_a_later_edition_of_an_episode_takes_the_place_of_what_it_says_in_other_words() -> None:
@@ -226,5 +225,23 @@ def test_what_another_episode_has_said_too_is_not_retold_by_one_of_them() -> Non
     taught(knowledge, "Always run service billing on port 9017", episode="second")
 
     [finding] = retold(knowledge, "Service billing always runs on port 9017").findings
+
+    assert finding.verdict.name == "linked"
+
+
+def test_a_later_edition_that_says_less_or_says_both_leaves_what_was_said() -> None:
+    knowledge = nothing()
+    more = "Use PostgreSQL 16 for the billing service in production"
+    taught(knowledge, more)
+
+    assert verdicts(retold(knowledge, "Use PostgreSQL 16 for the billing service")) != ["richer"]
+    assert verdicts(retold(knowledge, more, f"{more} and in tests"))[1] != "richer"
+
+
+def test_a_later_edition_that_turns_things_round_leaves_what_was_said() -> None:
+    knowledge = nothing()
+    taught(knowledge, "Service billing calls service shipping over HTTP")
+
+    [finding] = retold(knowledge, "Service shipping calls service billing over HTTP").findings
 
     assert finding.verdict.name == "linked"

@@ -49,14 +49,14 @@ def test_bound_ids_are_on_our_lines_and_on_those_of_rq(capsys: pytest.CaptureFix
 
     with bound_contextvars(event_id="e1", session_id="s1", job_id="j1", worker="fact-extractor"):
         structlog.get_logger("nous").info("ours")
-        logging.getLogger("rq.worker").info("%s: %s", "queue", "theirs")
+        logging.getLogger("rq.worker").warning("%s: %s", "queue", "theirs")
     structlog.get_logger("nous").info("after")
 
     ours, theirs, after = lines(capsys)
     ids = {"event_id": "e1", "session_id": "s1", "job_id": "j1", "worker": "fact-extractor"}
     assert ids.items() <= ours.items()
     assert ids.items() <= theirs.items()
-    assert (theirs["event"], theirs["level"]) == ("queue: theirs", "info")
+    assert (theirs["event"], theirs["level"]) == ("queue: theirs", "warning")
     assert not ids.keys() & after.keys()
 
 
@@ -82,7 +82,7 @@ def test_rq_adds_no_handlers_when_it_comes_second(
     log.configure("info", "json")
     setup_loghandlers("INFO", name="rq.worker")
 
-    logging.getLogger("rq.worker").info("once")
+    logging.getLogger("rq.worker").warning("once")
 
     assert [line["event"] for line in lines(capsys)] == ["once"]
 
@@ -90,7 +90,7 @@ def test_rq_adds_no_handlers_when_it_comes_second(
 def test_colours_of_rq_do_not_reach_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure("info", "json")
 
-    logging.getLogger("rq.worker").info("\x1b[32mdefault\x1b[39;49;00m: job")
+    logging.getLogger("rq.worker").warning("\x1b[32mdefault\x1b[39;49;00m: job")
 
     assert lines(capsys)[0]["event"] == "default: job"
 
@@ -106,6 +106,26 @@ def test_nothing_below_the_level_is_written_whoever_sets_the_level_of_its_logger
     structlog.get_logger("nous").warning("matter")
 
     assert [line["event"] for line in lines(capsys)] == ["matter"]
+
+
+@pytest.mark.parametrize(("level", "written"), [("debug", ["at work"]), ("info", [])])
+def test_what_rq_tells_of_its_daily_work_is_for_debugging(
+    level: log.Level, written: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.configure(level, "json")
+
+    logging.getLogger("rq.worker").info("at work")
+
+    assert [line["event"] for line in lines(capsys)] == written
+
+
+def test_a_line_that_is_to_be_seldom_is_written_once_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    log.configure("info", "json")
+
+    for key in ("e1", "e1", "e2"):
+        structlog.get_logger("nous").warning("will be tried again", about=key, seldom=key)
+
+    assert [line["about"] for line in lines(capsys)] == ["e1", "e2"]
 
 
 def test_an_exception_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +14,14 @@ from builders.model_world import ModelWorld
 from builders.questions import question
 
 from nous.episode import Episode
-from nous.errors import Misconfigured
+from nous.errors import Fatal, Misconfigured
 from nous.llm import talk
-from nous.llm.base import ModelTimeout, ModelUnreachable, Question
+from nous.llm.base import AllowanceSpent, ModelPaused, ModelTimeout, ModelUnreachable, Question
 from nous.llm.endpoint import Endpoint
-from nous.llm.memory import MemoryPins, MemoryTally
+from nous.llm.governed import Governed
+from nous.llm.memory import MemoryAllowance, MemoryPins, MemoryTally
 from nous.llm.pinned import Pinned
+from nous.llm.providers import anthropic
 from nous.llm.scripted import Scripted
 from nous.scope import Scope
 from workers.episode_reviser import WORKER as REVISER
@@ -52,7 +56,7 @@ def test_a_question_that_makes_the_provider_fail_is_not_asked_for_ever() -> None
 
     bad = next(episode for episode in world.episodes if episode.session_id == "bad")
     asked = sum("cursed" in each.user for each in world.model.questions)
-    assert (bad.tier, asked < 25) == ("extractive", True)
+    assert (bad.tier, asked < 30) == ("extractive", True)
     assert sum(world.account(name).dead for name in world.workers) == 0
 
 
@@ -112,6 +116,95 @@ def test_an_episode_that_cannot_be_read_or_is_gone_keeps_no_other_from_its_turn(
     assert world.offer() == 0
 
 
+def test_an_episode_that_cannot_be_read_today_is_offered_tomorrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = without_a_model_at_first()
+
+    def unreadable(*_: object) -> Episode | None:
+        raise Misconfigured("the store holds no Episode that this release can read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.store, "get", unreadable)
+        assert world.offer() == 0
+
+    assert later(world) == ["llm"]
+
+
+def test_an_error_of_the_store_itself_holds_nothing_against_an_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = without_a_model_at_first()
+
+    def refused(*_: object) -> Episode | None:
+        raise Fatal("Redis refused the command")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.store, "get", refused)
+        with pytest.raises(Fatal, match="Redis refused"):
+            world.offer()
+
+    assert world.offer() == 1
+
+
+def test_an_offer_that_says_nothing_new_counts_for_the_day_alone() -> None:
+    world = without_a_model_at_first()
+    world.answers = lambda _: ModelTimeout("hangs")
+    first, second = world.author(), world.author(version="other")
+    for author in (first, second):
+        world.use(author)
+        assert world.offer() == 1
+        world.work(4 * HOUR, step=60)
+
+    world.use(first)
+    world.answers = lambda _: answer()
+    world.offer()  # the event of the morning
+
+    assert later(world) == ["llm"]
+
+
+def test_clocks_that_differ_at_midnight_cost_an_episode_no_more_than_a_day() -> None:
+    world = without_a_model_at_first(sessions=3, daily_tokens=100, when_exhausted="extractive")
+    world.now += DAY - world.now % DAY + 1
+    world.offer()
+    world.now -= 2
+    world.work()
+    world.now += 3
+    world.offer()
+    world.work()
+
+    for _ in range(3):
+        found = later(world)
+
+    assert found == ["llm"] * 3
+
+
+def test_what_has_waited_for_the_model_a_day_makes_way_and_comes_again() -> None:
+    world = without_a_model_at_first()
+    world.answers = lambda _: ModelUnreachable("500")
+    world.offer()
+    world.work(26 * HOUR, step=300)
+
+    assert world.account(REVISER.name).skipped == {"transport, for today": 1}
+    world.answers = lambda _: answer()
+    assert later(world) == ["llm"]
+
+
+def without_a_model_at_first(sessions: int = 1, **llm: Any) -> ModelWorld:
+    """A world with a model, and episodes of before there was one."""
+    world = ModelWorld(**llm)
+    world.use(None)
+    for number in range(sessions):
+        world.publish(f"s{number}", f"User: Run billing on port {9000 + number}, please.\n\nAssistant: It is done now.")
+    world.work()
+    world.use(world.author())
+    return world
+
+
+def later(world: ModelWorld) -> list[str]:
+    """What there is after episodes were offered on the next day."""
+    world.now += DAY
+    world.offer()
+    world.work(60)
+    return world.tiers
+
+
 def test_facts_nested_deeper_than_facts_are_no_facts_and_no_crash() -> None:
     world = ModelWorld(lambda _: answer(candidate_facts="[" * 900 + '"a"' + "]" * 900))
 
@@ -134,6 +227,33 @@ def test_json_that_only_some_programs_write_is_read(body: bytes) -> None:
 
     assert found is not None
     assert talk.answered(found["a"], (None, None), question(), ENDPOINT, is_whole=True).text.encode()
+
+
+def test_half_an_emoji_costs_itself_and_not_the_answer_of_a_tool() -> None:
+    body = rb'{"content": [{"type": "tool_use", "input": {"title": "half \ud83d", "summary": "fine"}}]}'
+
+    reply = anthropic.PROVIDER.read(body, question(), ENDPOINT)
+
+    assert orjson.loads(reply.text) == {"title": "half ?", "summary": "fine"}
+
+
+def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None:
+    refusals: list[ModelPaused] = []
+
+    def answered(_: Question) -> str:
+        if not refusals:
+            with pytest.raises(ModelPaused) as refusal:
+                governed.ask(replace(question(), most_tokens=3_000))
+            refusals.append(refusal.value)
+        return "Tea."
+
+    now = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    governed = Governed(Scripted(answered), MemoryAllowance(), limit=5_000, count=len, clock=lambda: now)
+    governed.ask(replace(question(), most_tokens=3_000))
+
+    assert not isinstance(refusals[0], AllowanceSpent)
+    assert refusals[0].until - now < timedelta(minutes=1)
+    governed.ask(replace(question(), most_tokens=3_000))
 
 
 def test_threads_that_ask_the_same_at_once_ask_once() -> None:

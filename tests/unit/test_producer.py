@@ -8,10 +8,12 @@ import pytest
 from nous.bus.base import Lane, Subscription
 from nous.bus.memory import MemoryBus
 from nous.effects import Effects, ReleaseTranscript
+from nous.episode import Decision
 from nous.errors import BadInput, NotFound
 from nous.events import SessionEnded
 from nous.producer import Producer, Published
 from nous.runtime.publish import About, Handover
+from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 
@@ -122,6 +124,41 @@ def test_a_file_of_many_sessions_is_taken_apart(world: World, tmp_path: Path) ->
     assert [each.event.session_id for each in world.publish(path)] == ["a", "b", "c"]
     with pytest.raises(BadInput, match="they cannot all be called"):
         world.publish(path, About(session_id="x"))
+
+
+@pytest.mark.parametrize("name", ["", "two\nlines", "x" * 401])
+def test_an_id_that_no_worker_would_take_is_refused_at_once(world: World, session: Path, name: str) -> None:
+    decision = Decision(description="Billing keeps Postgres")
+
+    for about in (About(session_id=name), About(agent_id=name)):
+        with pytest.raises(BadInput, match="1 to 400 printable characters"):
+            world.publish(session, about)
+        with pytest.raises(BadInput, match="1 to 400 printable characters"):
+            list(world.producer.publish([{"role": "user", "content": "Hello"}], about))
+    for ids in ({"session_id": name, "agent_id": "a"}, {"session_id": "s1", "agent_id": name}):
+        with pytest.raises(BadInput, match="1 to 400 printable characters"):
+            world.producer.record(decision, scope=Scope(), **ids)
+    assert world.bus.account(READER).received == 0
+
+
+@pytest.mark.parametrize("text", ["# Notes\n\nBuy milk.\n", "# Notes\n\n```\nUser: Hi\nAssistant: Hello\n```\n"])
+def test_a_text_without_speakers_is_a_session_only_where_that_is_said(world: World, session: Path, text: str) -> None:
+    session.write_text(text)
+
+    with pytest.raises(BadInput, match="no speaker was found; publish it with --format plain_text"):
+        world.publish(session)
+    assert len(world.publish(session, About(format="plain_text"))) == 1
+
+
+def test_a_session_in_which_one_alone_has_spoken_is_one(world: World, session: Path) -> None:
+    session.write_text("User: Please remember that I live in Berlin.\n")
+
+    assert len(world.publish(session)) == 1
+
+
+def test_a_directory_is_no_session(world: World, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is a directory; name the files in it"):
+        world.publish(tmp_path)
 
 
 def test_a_missing_file_is_named(world: World, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_whole_table_may_be_given_as_json(monkeypatch: pytest.MonkeyPatch) -> 
         ("concurrency = 1", "did you mean worker.concurrency"),
         ("[worker]\nleese = 1", "worker.leese .* did you mean worker.lease"),
         ("[wroker]\nlease = 1", "wroker .* did you mean worker"),
-        ("[worker]\nlease = [1]", "worker.lease = .* valid number"),
+        ("[worker]\nlease = [1]", "worker.lease = .* number of seconds, or with a unit: 90s, 2m, 1h"),
         ("[worker]\nconcurrency = 0", "worker.concurrency = 0 .* greater than 0"),
         ("worker = 3", "worker = 3"),
         ('prefix = "a b"', "prefix = 'a b'"),
@@ -137,6 +137,9 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(content: bytes | None, tm
         ("NOUS_WORKER_LEASE", "1", "did you mean NOUS_WORKER__LEASE"),
         ("NOUS_NONSENSE", "1", "NOUS_NONSENSE in the environment"),
         ("NOUS_WORKER__LEASE", "long", "worker.lease = 'long' in environment"),
+        ("NOUS_LLM__PATIENCE", "soon", "llm.patience = 'soon' in environment: should be a number of seconds, or .* 2m"),
+        ("NOUS_RETENTION__MARKER_TTL", "1.5", "number of seconds"),
+        ("NOUS_LLM__CONCURRENCY", "2m", "valid integer"),
         ("NOUS_WORKER", "not json", "JSON"),
     ],
 )

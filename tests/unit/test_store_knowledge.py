@@ -1,11 +1,13 @@
 """What a process remembers of the logs it reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from uuid import uuid5
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact
@@ -27,9 +29,21 @@ class Watched:
         self._store = store
         self.reads: list[int] = []
 
-    def read(self, scope: Scope, *, after: LogVersion | None = None) -> LogSlice:
+    def read(
+        self,
+        scope: Scope,
+        *,
+        after: LogVersion | None = None,
+        embedder: str | None = None,
+        limit: int | None = None,
+    ) -> LogSlice:
         self.reads.append(after.n if after else 0)
-        return self._store.read(scope, after=after)
+        return self._store.read(scope, after=after, embedder=embedder, limit=limit)
+
+    def vectors(
+        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
+    ) -> NDArray[np.float32]:
+        return self._store.vectors(scope, slots, embedder=embedder, dim=dim, at=at)
 
 
 def source(episode: str) -> Source:

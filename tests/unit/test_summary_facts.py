@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nous.caps import MOST_CANDIDATES as MOST
-from nous.episode import CandidateFact, Category
+from nous.episode import CandidateFact, Category, Trust
 from nous.secrets import looks_secret
 from nous.summary.evidence import Evidence
 from nous.summary.facts import candidate_facts
@@ -257,3 +257,36 @@ def test_the_first_person_becomes_the_third(first: str, third: str) -> None:
 
 def test_the_second_person_becomes_the_user() -> None:
     assert of_the_user("you have 3 bags on your flight") == "The user has 3 bags on the user's flight"
+
+
+@pytest.mark.parametrize(
+    ("entry", "category", "trust"),
+    [
+        (("user", "From now on, never push to main without asking me."), Category.RULE, Trust.USER),
+        (("user", "I prefer pytest over unittest."), Category.PREFERENCE, Trust.USER),
+        (("user", "My user ID is mia_li_3668."), Category.PERSON, Trust.USER),
+        (("user", "Let's go with the SQLite backend."), Category.DECISION, Trust.USER),
+        (("decision", "Approved the plan: Split the parser"), Category.DECISION, Trust.USER),
+        (("assistant", "`os.Chdir` fails because it moves the whole process."), Category.TECHNICAL, Trust.ASSISTANT),
+        (("assistant", "Your seat 4C has been successfully booked."), Category.EVENT, Trust.ASSISTANT),
+        (bash('git commit -m "Fix the cache"'), Category.EVENT, Trust.ASSISTANT),
+        (bash("pytest -q tests/unit"), Category.TOOL, Trust.TOOL),
+    ],
+)
+def test_a_fact_says_whose_words_it_is(told: Told, entry: tuple[Any, ...], category: Category, trust: Trust) -> None:
+    found = facts(told, ("user", "Go on."), entry)
+
+    assert [(fact.category, fact.trust) for fact in found] == [(category, trust)]
+
+
+def test_people_who_talk_are_each_known_by_their_own_words(told: Told) -> None:
+    found = facts(
+        told,
+        ("user", "I live in Provo with my two brothers."),
+        ("assistant", "My sister Anna is a nurse in Denver."),
+        ("user", "Nice weather today, is it not?"),
+        ("assistant", "It is lovely weather."),
+        ("user", "So it is, so it is."),
+    )
+
+    assert {(fact.subject, fact.trust) for fact in found} == {("user", Trust.USER), ("assistant", Trust.ASSISTANT)}

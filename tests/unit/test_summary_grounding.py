@@ -1,5 +1,7 @@
 """Facts are held to what was said: where, by whom, and not only by us."""
 
+from dataclasses import replace
+
 import pytest
 
 from nous.brief import Brief, Decision, Passage
@@ -53,7 +55,9 @@ def fact(text: str, *turns: int, category: Category = Category.TECHNICAL) -> Can
     ids=lambda sound: sound.text,
 )
 def test_what_the_cited_turns_say_stays_as_it_is(sound: CandidateFact) -> None:
-    assert held(sound) == Grounded(facts=(sound,))
+    result = held(sound)
+
+    assert result == Grounded(facts=(replace(sound, trust=result.facts[0].trust),))
 
 
 @pytest.mark.parametrize(
@@ -235,3 +239,9 @@ def test_above_the_cap_the_surest_stay_in_order() -> None:
 
 def test_nothing_given_is_nothing_kept() -> None:
     assert held() == Grounded(facts=())
+
+
+def test_to_hold_a_session_to_its_facts_again_changes_nothing() -> None:
+    once = held(fact("Ruff is run before every commit.", 3, category=Category.RULE), fact("parse_row reads a row.", 1))
+
+    assert held(*once.facts) == Grounded(facts=once.facts)

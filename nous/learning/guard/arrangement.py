@@ -5,7 +5,7 @@ service was written in Rust by Omar`. A parser would tell them apart for certain
 that are known to keep the sense, and takes every other for a change of meaning.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
@@ -16,11 +16,20 @@ _ATTRIBUTIVE = frozenset({"of", "in", "for", "to", "on", "at", "be"})
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A word at its place in a text. `pair` is the same number for the same word in the other text."""
+    """A word at its place in a text. `pair` is the same number for the same word in the other text.
+
+    The rest is as in `reading.Word`.
+    """
 
     pair: int
     marker: str
     is_exact: bool = False
+    is_name: bool = False
+    is_adverb: bool = False
+    clause: str = ""
+    opens: bool = False
+    joined: bool = False
+    is_one: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -33,23 +42,95 @@ def same_arrangement(left: Sequence[Placed], right: Sequence[Placed], alike: Map
 
     *alike* gives prepositions that may stand for each other the same value.
     """
-    one, other = _active(left), _active(right)
+    here, there = _clauses(left), _clauses(right)
+    if len(here) > 1 and {name: _pairs(part) for name, part in here.items()} == {
+        name: _pairs(part) for name, part in there.items()
+    }:
+        return all(_same_clause(part, there[name], alike) for name, part in here.items())
+    return _same_clause(left, right, alike)
+
+
+def _clauses(words: Sequence[Placed]) -> dict[str, tuple[Placed, ...]]:
+    """The clauses by their conjunctions, if that names each; else everything as one."""
+    parts = [(name, tuple(part)) for name, part in groupby(words, key=lambda word: word.clause)]
+    return dict(parts) if len(dict(parts)) == len(parts) else {"": tuple(words)}
+
+
+def _pairs(words: Iterable[Placed]) -> set[int]:
+    return {word.pair for word in words}
+
+
+def _same_clause(left: Sequence[Placed], right: Sequence[Placed], alike: Mapping[str, str]) -> bool:
+    left, right = _without_adverb(left), _without_adverb(right)
+    left, right = _listed(left, right), _listed(right, left)
+    one, other = _active(left, right), _active(right, left)
+    other = _inverted(other, one)
+    one, other = _addressed(one, other), _addressed(other, one)
     if _crossed(one, other) or _reattached(one, other, alike):
         return False
     one, other = _noun_phrases(one, other), _noun_phrases(other, one)
     return _order(one, other) == _order(other, one) and _positions_agree(one, other)
 
 
-def _active(words: Sequence[Placed]) -> tuple[Placed, ...]:
-    """`the service was written in Rust by Omar` as `Omar written the service in Rust`."""
+def _without_adverb(words: Sequence[Placed]) -> tuple[Placed, ...]:
+    """*words* less their only adverb: with one, there is nothing else that it could be about."""
+    is_lone = sum(word.is_adverb for word in words) == 1
+    return tuple(word for word in words if not (is_lone and word.is_adverb))
+
+
+def _listed(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
+    """*words* with `Noor and Felix` as `Felix and Noor`, if both have them so and share nothing but the `and`."""
+    theirs = {frozenset((a.pair, b.pair)) for a, b in pairwise(other) if b.joined}
+    listed = list(words)
+    for at, (a, b) in enumerate(pairwise(words)):
+        is_whole = a.opens and (b.is_name or at + 2 == len(words) or words[at + 2].opens)
+        if b.joined and is_whole and a.marker == b.marker and frozenset((a.pair, b.pair)) in theirs:
+            listed[at : at + 2] = sorted((a, b), key=lambda word: word.pair)
+    return tuple(listed)
+
+
+def _active(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
+    """`the service was written in Rust by Omar` as `Omar written the service in Rust`.
+
+    If *other* begins with `a push to main`, that is moved as a whole.
+    """
     agent = next((run for run in _runs(words) if run[0].marker == "by" and not any(word.is_exact for word in run)), ())
     start = words.index(agent[0]) if agent else 0
     verbs = next((run for run in reversed(_runs(words[:start])) if run[0].marker == "be"), ())
     if not agent or not verbs:
         return tuple(words)
-    first = words.index(verbs[0])
-    rest = (word for word in words[first + len(verbs) :] if word not in agent)
-    return (*(replace(word, marker="") for word in (*agent, *verbs)), *words[:first], *rest)
+    first, end = words.index(verbs[0]), start + len(agent)
+    while end < len(words) and [word.pair for word in words[start : end + 1]] == _firsts(other, end + 1 - start):
+        end += 1
+    agent = (*(replace(word, marker="") for word in agent), *words[start + len(agent) : end])
+    moved = (*agent, *(replace(word, marker="") for word in verbs))
+    return (*moved, *words[:first], *words[first + len(verbs) : start], *words[end:])
+
+
+def _firsts(words: Sequence[Placed], number: int) -> list[int]:
+    return [word.pair for word in words[:number]]
+
+
+def _addressed(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
+    """`passwords are hashed with salt` as `hash passwords with salt`, where *other* begins so: `we hash ...`."""
+    first = next((at for at, word in enumerate(words) if word.marker == "be"), 0)
+    if not first or not other or other[0].pair != words[first].pair:
+        return tuple(words)
+    return (replace(words[first], marker=""), *words[:first], *words[first + 1 :])
+
+
+def _inverted(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
+    """`Tim is the owner` as `the owner is Tim`, where *other* has it so and neither is one of many."""
+    at = next((at for at, word in enumerate(words) if word.marker == "be"), 0)
+    theirs = next((at for at, word in enumerate(other) if word.marker == "be"), 0)
+    if not at or not theirs or any(word.is_one for word in (*words, *other)):
+        return tuple(words)
+    subject, (told, *rest) = words[:at], words[at:]
+    is_turned = _pairs(subject) == _pairs(other[theirs:]) and _pairs((told, *rest)) == _pairs(other[:theirs])
+    if not is_turned or not subject[0].is_free or len(subject) * len(other[:theirs]) == 0:
+        return tuple(words)
+    turned = (replace(word, marker="" if word.marker == "be" else word.marker) for word in (told, *rest))
+    return (*turned, *(replace(word, marker="be" if word.is_free else word.marker) for word in subject))
 
 
 def _runs(words: Sequence[Placed]) -> list[tuple[Placed, ...]]:
@@ -79,14 +160,22 @@ def _reattached(left: Sequence[Placed], right: Sequence[Placed], alike: Mapping[
 
 
 def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
-    """*words* with `comments in code` turned into `code comments` wherever *other* has it so."""
+    """*words* with `comments in the code` turned into `code comments` wherever *other* has it so."""
     follows = {a.pair: b.pair for a, b in pairwise(other) if a.marker == b.marker or (a.is_free and b.is_free)}
-    turned = list(words)
-    for at, modifier in enumerate(words):
-        head = _head(turned[:at], first=follows.get(modifier.pair)) if modifier.marker in _ATTRIBUTIVE else ()
-        if head and all(follows.get(a.pair) == b.pair for a, b in pairwise(head)):
-            turned[at - len(head) : at + 1] = [replace(modifier, marker=head[0].marker), *head]
-    return tuple(turned)
+    turned: tuple[Placed, ...] = ()
+    for run in _runs(words):
+        end = next((at for at, word in enumerate(run, start=1) if _head(turned, follows.get(word.pair))), 0)
+        head = _head(turned, follows.get(run[end - 1].pair)) if end and run[0].marker in _ATTRIBUTIVE else ()
+        if head and _is_phrase((*run[:end],), follows) and _is_phrase(head, follows):
+            moved = (replace(word, marker=head[0].marker) for word in run[:end])
+            turned = (*turned[: len(turned) - len(head)], *moved, *head, *run[end:])
+        else:
+            turned += run
+    return turned
+
+
+def _is_phrase(words: Sequence[Placed], follows: Mapping[int, int]) -> bool:
+    return all(follows.get(a.pair) == b.pair for a, b in pairwise(words))
 
 
 def _head(before: Sequence[Placed], first: int | None) -> tuple[Placed, ...]:
@@ -117,11 +206,17 @@ def _order(words: Sequence[Placed], other: Sequence[Placed]) -> list[int]:
 
 
 def _positions_agree(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
-    """Whether each moving phrase follows the same word in both, or stands at the edge of both."""
+    """Whether each moving phrase follows the same word in both, or stands in both where it is about the whole."""
     floating = _floating(left, right)
     here, there = _positions(left, floating), _positions(right, floating)
-    last = len(_order(left, right))
-    return all(here[marker] == there[marker] or {here[marker], there[marker]} <= {0, last} for marker in floating)
+    edges, theirs = _edges(left, floating), _edges(right, floating)
+    return all(
+        here[marker] == there[marker]
+        or (here[marker] in edges and there[marker] in theirs)
+        or (here[marker] == 0 and there[marker] == _joint(right, floating))
+        or (there[marker] == 0 and here[marker] == _joint(left, floating))
+        for marker in floating
+    )
 
 
 def _positions(words: Sequence[Placed], floating: set[str]) -> dict[str, int]:
@@ -133,3 +228,15 @@ def _positions(words: Sequence[Placed], floating: set[str]) -> dict[str, int]:
         else:
             before += 1
     return positions
+
+
+def _edges(words: Sequence[Placed], floating: set[str]) -> set[int]:
+    """Where a phrase is about the whole: first, last, and before the `is`, as in `the limit for guests is 5`."""
+    fixed = [word for word in words if word.marker not in floating]
+    return {0, len(fixed), next((at for at, word in enumerate(fixed) if word.marker == "be"), 0)}
+
+
+def _joint(words: Sequence[Placed], floating: set[str]) -> int | None:
+    """The end of a first clause: `on Fridays the team tests and deploys` is `the team tests on Fridays and deploys`."""
+    fixed = [word for word in words if word.marker not in floating]
+    return next((at for at, word in enumerate(fixed) if word.joined), None)

@@ -5,16 +5,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from nous.learning.guard.arrangement import Placed, same_arrangement
+from nous.learning.guard.conflict import conflicting
 from nous.learning.guard.lexicon import Lexicon
-from nous.learning.guard.reading import Reading, Role, Tense, Word
-from nous.learning.guard.stem import related
+from nous.learning.guard.pairing import Pairing, paired
+from nous.learning.guard.reading import Reading
+from nous.learning.guard.word import Role, Tense, Word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Why the two must be kept apart, in words, or None; and the content words that only one of them has."""
+    """Why the two must be kept apart, in words, or None; and the content words that only one of them has.
+
+    `conflict` says, in words, which value each of them gives to the same thing, where that is all they differ in: as in
+    `value 3 / 5`.
+    """
 
     objection: str | None = None
+    conflict: str | None = None
     only_left: tuple[str, ...] = ()
     only_right: tuple[str, ...] = ()
 
@@ -33,15 +40,21 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
     checks: tuple[Check, ...] = (_quantities, _language, _negation, _quantifiers, _modals, _question, _small_words)
     for check in checks:
         if objection := check(left, right, lexicon):
-            return Comparison(objection=objection)
-    pairs, only_left, only_right = _paired(left.words, right.words, lexicon)
-    return Comparison(
-        objection=_names_apart(only_left, only_right)
+            return Comparison(objection=objection, conflict=conflicting(left, right, lexicon))
+    found = paired(left.words, right.words, lexicon)
+    only_left = tuple(found.left[at] for at in found.only_left)
+    only_right = tuple(found.right[at] for at in found.only_right)
+    objection = (
+        _names_apart(only_left, only_right)
         or _words_apart(only_left, only_right)
-        or _detail_apart(left, only_left)
-        or _detail_apart(right, only_right)
-        or _tenses(left, right, pairs)
-        or _arrangement(left, right, pairs, lexicon),
+        or _detail_apart(found.left, only_left)
+        or _detail_apart(found.right, only_right)
+        or _tenses(found)
+        or _arrangement(found, lexicon)
+    )
+    return Comparison(
+        objection=objection,
+        conflict=conflicting(left, right, lexicon) if objection else None,
         only_left=tuple(word.text for word in only_left),
         only_right=tuple(word.text for word in only_right),
     )
@@ -96,38 +109,6 @@ def _difference(what: str, left: Sequence[str], right: Sequence[str]) -> str | N
     return f"{what}: {' / '.join(named)}"
 
 
-Pair = tuple[int, int]
-
-
-def _paired(
-    left: Sequence[Word], right: Sequence[Word], lexicon: Lexicon
-) -> tuple[list[Pair], tuple[Word, ...], tuple[Word, ...]]:
-    """Which word of *left* is which of *right*, by place; and the words of each that have no partner."""
-    free_left, free_right = list(range(len(left))), list(range(len(right)))
-    pairs: list[Pair] = []
-    for is_partner in (_is_same, _is_related):
-        for here in tuple(free_left):
-            there = next((at for at in free_right if is_partner(left[here], right[at], lexicon)), None)
-            if there is not None:
-                pairs.append((here, there))
-                free_left.remove(here)
-                free_right.remove(there)
-    return sorted(pairs), tuple(left[at] for at in free_left), tuple(right[at] for at in free_right)
-
-
-def _is_same(one: Word, other: Word, lexicon: Lexicon) -> bool:
-    del lexicon
-    if one.role is Role.WORD and other.role is Role.WORD:
-        return one.key == other.key
-    return one.key == other.key or one.text.casefold() == other.text.casefold()
-
-
-def _is_related(one: Word, other: Word, lexicon: Lexicon) -> bool:
-    if one.role is not Role.WORD or other.role is not Role.WORD:
-        return False
-    return related(one.key, other.key) and frozenset((one.key, other.key)) not in lexicon.lookalikes
-
-
 def _names_apart(only_left: Sequence[Word], only_right: Sequence[Word]) -> str | None:
     here, there = (tuple(word.text for word in side if word.role is Role.NAME) for side in (only_left, only_right))
     return _difference("names differ", here, there)
@@ -139,12 +120,12 @@ def _words_apart(only_left: Sequence[Word], only_right: Sequence[Word]) -> str |
     return None
 
 
-def _detail_apart(reading: Reading, extra: Sequence[Word]) -> str | None:
-    """Why *extra*, the words that only *reading* has, are more than detail: they doubt, or tell which one is meant.
+def _detail_apart(words: Sequence[Word], extra: Sequence[Word]) -> str | None:
+    """Why *extra*, the words that only *words* have, are more than detail: they doubt, or tell which one is meant.
 
     Detail is a phrase of its own or an adverb: `in production`, `fully`. In `the staging database`, `staging` is not.
     """
-    shared = {word.marker for word in reading.words if word not in extra}
+    shared = {word.marker for word in words if word not in extra}
     for word in extra:
         if word.is_doubt:
             return f"only one says {word.text}"
@@ -157,19 +138,30 @@ def _quoted(words: Iterable[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
-def _tenses(left: Reading, right: Reading, pairs: Sequence[Pair]) -> str | None:
-    for here, there in pairs:
-        if {left.words[here].tense, right.words[there].tense} == {Tense.PAST, Tense.PRESENT}:
-            return f"one is past: {left.words[here].text} / {right.words[there].text}"
+def _tenses(found: Pairing) -> str | None:
+    for at, other in found.pairs:
+        here, there = found.left[at], found.right[other]
+        if {here.tense, there.tense} == {Tense.PAST, Tense.PRESENT}:
+            return f"one is past: {here.text} / {there.text}"
     return None
 
 
-def _arrangement(left: Reading, right: Reading, pairs: Sequence[Pair], lexicon: Lexicon) -> str | None:
-    here = tuple(_placed(left.words[at], number) for number, (at, _) in enumerate(pairs))
-    in_right_order = sorted(enumerate(pairs), key=lambda numbered: numbered[1][1])
-    there = tuple(_placed(right.words[at], number) for number, (_, at) in in_right_order)
+def _arrangement(found: Pairing, lexicon: Lexicon) -> str | None:
+    here = tuple(_placed(found.left[at], number, lexicon) for number, (at, _) in enumerate(found.pairs))
+    in_right_order = sorted(enumerate(found.pairs), key=lambda numbered: numbered[1][1])
+    there = tuple(_placed(found.right[at], number, lexicon) for number, (_, at) in in_right_order)
     return None if same_arrangement(here, there, lexicon.interchangeable) else ARRANGED
 
 
-def _placed(word: Word, pair: int) -> Placed:
-    return Placed(pair, word.marker, is_exact=word.role is Role.QUANTITY)
+def _placed(word: Word, pair: int, lexicon: Lexicon) -> Placed:
+    return Placed(
+        pair,
+        word.marker,
+        is_exact=word.role is Role.QUANTITY,
+        is_name=word.role is Role.NAME,
+        is_adverb=word.role is Role.WORD and lexicon.is_adverb(word.text.casefold()),
+        clause=word.clause,
+        opens=word.opens,
+        joined=word.joined,
+        is_one=word.is_one,
+    )

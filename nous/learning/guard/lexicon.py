@@ -5,11 +5,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import combinations
 from typing import Any
 
 from nous.learning.guard.stem import stem
 
+_DEEDS = tuple(ending + plural for ending in ("tion", "sion", "ment") for plural in ("", "s"))
+
 Phrases = Mapping[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """What tells whether another value corrects an older one. Stems; the data file says what each part is for."""
+
+    verbs: frozenset[str]
+    timing: frozenset[str]
+    single: frozenset[tuple[str, str]]
+    assigned: frozenset[str]
+    numbered: frozenset[str]
+    labels: frozenset[str]
+    attributes: frozenset[str]
+    opinions: frozenset[str]
+    dimensions: tuple[frozenset[str], ...]
+    opposites: frozenset[frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +41,7 @@ class Lexicon:
     foreign: frozenset[str]
     prepositions: frozenset[str]
     exclusive: tuple[frozenset[str], ...]
+    excluding: frozenset[str]
     interchangeable: Mapping[str, str]
     periods: frozenset[str]
     canonical: Mapping[str, str]
@@ -38,14 +58,31 @@ class Lexicon:
     weekdays: Mapping[str, int]
     bases: Mapping[str, str]
     pasts: frozenset[str]
+    bounds: Mapping[str, str]
+    light: frozenset[str]
+    deeds: frozenset[str]
+    clausal: frozenset[str]
+    nouns_in_ly: frozenset[str]
     participles: frozenset[str]
     same: Mapping[str, str]
     lookalikes: frozenset[frozenset[str]]
+    values: Values
 
     def key(self, word: str) -> str:
         """What all forms of *word*, and all words that may stand for it, have in common."""
         root = stem(self.bases.get(word, word))
         return self.same.get(word) or self.same.get(root, root)
+
+    def is_past(self, word: str) -> bool:
+        """Whether *word* may be the past, or the past participle, of a verb."""
+        return word in self.pasts or word in self.participles or (word.endswith("ed") and stem(word) != word)
+
+    def is_adverb(self, word: str) -> bool:
+        return len(word) > 5 and word.endswith("ly") and word not in self.nouns_in_ly
+
+    def is_deed(self, word: str) -> bool:
+        """Whether *word* is a noun that says what is done, such as `decision`."""
+        return word.endswith(_DEEDS) or stem(word) in self.deeds
 
 
 @cache
@@ -65,13 +102,19 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         foreign=_words(data["foreign"]),
         prepositions=_words(data["prepositions"]["words"]),
         exclusive=tuple(_words(line) for line in data["exclusive"]),
+        excluding=_words(" ".join(data["exclusive"])),
         interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
         periods=_words(data["periods"]),
         canonical=data["canonical"],
         modals=_reversed(data["modals"]),
         quantifiers=_reversed(data["quantifiers"]),
-        phrases=_phrases(data["phrases"]),
+        phrases=_phrases(data["phrases"]) | _agents(data["agents"]),
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
+        bounds=data["bounds"],
+        light=frozenset(map(stem, data["light"].split())),
+        deeds=frozenset(stem(word) for word in data["deeds"].split()),
+        clausal=_words(data["clausal"]),
+        nouns_in_ly=_words(data["nouns_in_ly"]),
         said_otherwise={word: tuple(text.split()) for word, text in data["said_otherwise"].items()},
         units=_reversed(data["units"]),
         multipliers=data["multipliers"],
@@ -84,6 +127,24 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         participles=frozenset(participle for base, _, participle in verbs if participle != base),
         same=_same(data["same"]["words"]),
         lookalikes=frozenset(frozenset(map(stem, line.split())) for line in data["lookalikes"]),
+        values=_values(data["values"]),
+    )
+
+
+def _values(table: Mapping[str, Any]) -> Values:
+    stems = {name: frozenset(map(stem, text.split())) for name, text in table.items() if isinstance(text, str)}
+    pairs = (pair for line in table["opposites"] for pair in combinations(map(stem, line.split()), 2))
+    return Values(
+        verbs=stems["verbs"],
+        timing=stems["timing"],
+        single=frozenset((stem(verb), marker) for verb, marker in map(str.split, table["single"])),
+        assigned=stems["assigned"],
+        numbered=stems["numbered"],
+        labels=stems["labels"],
+        attributes=stems["attributes"],
+        opinions=stems["opinions"],
+        dimensions=tuple(map(_words, table["dimensions"])),
+        opposites=frozenset(map(frozenset, pairs)),
     )
 
 
@@ -97,6 +158,11 @@ def _reversed(table: Mapping[str, str]) -> dict[str, str]:
 
 def _phrases(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
     return {tuple(phrase.split()): tuple(meaning.split()) for phrase, meaning in table.items()}
+
+
+def _agents(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """`is the owner of` and `is owner of`, with the verb that says the same."""
+    return {("is", *article, agent, "of"): (verb,) for agent, verb in table.items() for article in ((), ("the",))}
 
 
 def _calendar(names: str, *, shortest: int) -> dict[str, int]:

@@ -13,34 +13,41 @@ LONGEST = 4
 
 def spelled_out(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[Token, ...]:
     """*tokens* with every known phrase, compound and contraction in its one spelling."""
-    words = _replaced(tokens, lexicon.phrases, str)
-    words = _replaced(words, lexicon.compounds, stem)
+    words = _replaced(tokens, lexicon, lexicon.phrases, str)
+    words = _replaced(words, lexicon, lexicon.compounds, lambda word: stem(lexicon.bases.get(word, word)))
     return tuple(piece for word in words for piece in _opened(word, lexicon))
 
 
-def _replaced(tokens: Sequence[Token], phrases: Phrases, form: Callable[[str], str]) -> tuple[Token, ...]:
-    return tuple(_longest_first(tokens, phrases, tuple(form(token.lower) for token in tokens)))
+def _replaced(
+    tokens: Sequence[Token], lexicon: Lexicon, phrases: Phrases, form: Callable[[str], str]
+) -> tuple[Token, ...]:
+    forms = tuple(form(token.lower) for token in tokens)
+    return tuple(_longest_first(tokens, lexicon, phrases, forms))
 
 
-def _longest_first(tokens: Sequence[Token], phrases: Phrases, forms: tuple[str, ...]) -> Iterator[Token]:
+def _longest_first(
+    tokens: Sequence[Token], lexicon: Lexicon, phrases: Phrases, forms: tuple[str, ...]
+) -> Iterator[Token]:
     at = 0
     while at < len(tokens):
         length = next((n for n in range(LONGEST, 1, -1) if forms[at : at + n] in phrases), 1)
         if length == 1:
             yield tokens[at]
         else:
-            yield from _instead(tokens[at : at + length], phrases[forms[at : at + length]])
+            yield from _instead(tokens[at : at + length], phrases[forms[at : at + length]], lexicon)
         at += length
 
 
 def _opened(token: Token, lexicon: Lexicon) -> Iterator[Token]:
     meaning = lexicon.said_otherwise.get(token.lower)
-    return _instead((token,), meaning) if meaning else iter((token,))
+    return _instead((token,), meaning, lexicon) if meaning else iter((token,))
 
 
-def _instead(tokens: Sequence[Token], meaning: Sequence[str]) -> Iterator[Token]:
+def _instead(tokens: Sequence[Token], meaning: Sequence[str], lexicon: Lexicon) -> Iterator[Token]:
     """The words of *meaning* in the place of *tokens*, beginning and ending clauses where these did."""
     first, last = tokens[0], tokens[-1]
     for number, word in enumerate(meaning, start=1):
         starts, ends = first.starts and number == 1, last.ends and number == len(meaning)
-        yield replace(first, text=word, shape=Shape.WORD, starts=starts, ends=ends)
+        yield replace(
+            first, text=word, shape=Shape.WORD, starts=starts, ends=ends, is_past=lexicon.is_past(first.lower)
+        )

@@ -13,21 +13,48 @@ Found = tuple[str, int]
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMERIC_DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})|(\d{1,2})\.(\d{1,2})\.(\d{4})")
+_CODES = frozenset({"usd", "eur", "gbp"})
+_HALVES = {"in the morning": "am", "in the afternoon": "pm", "in the evening": "pm"}
+_TIMES = {"millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 604_800_000}
+_SPANS = frozenset({*_TIMES, "month", "year"})
+_ARTICLES = frozenset({"a", "an"})
+_OPENERS = frozenset({"noon", "midnight", "half", *_ARTICLES, *_CODES})
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound"}
 _ALSO_WORDS = frozenset({"may", "march", "mar", "sun", "sat", "wed"})
 
 
 def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     """The quantity that *tokens* begin with, the longest there is."""
-    if not tokens:
+    if not tokens or not _may_begin(tokens[0], lexicon):
         return None
-    readers: tuple[Callable[[Sequence[Token], Lexicon], Found | None], ...] = (_date, _time, _ordinal, _number)
+    readers: tuple[Callable[[Sequence[Token], Lexicon], Found | None], ...] = (
+        _date,
+        _time,
+        _quarter,
+        _ordinal,
+        _number,
+    )
     return next((found for read in readers if (found := read(tokens, lexicon))), None)
+
+
+def _may_begin(token: Token, lexicon: Lexicon) -> bool:
+    """Whether a quantity may begin with *token*. Most words cannot, and this is asked of each."""
+    if token.shape is not Shape.WORD:
+        return True
+    word = token.lower
+    return word in _OPENERS or any(
+        word in names or word.removesuffix("s") in names
+        for names in (lexicon.numbers, lexicon.ordinals, lexicon.weekdays, lexicon.months)
+    )
 
 
 def _date(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     """March 31, 2026 · 31st of March 2026 · March 5 · June 2024 · June · Monday."""
     first, second, third = _three(tokens)
+    if first and (numeric := _NUMERIC_DATE.fullmatch(first.text)):
+        year, month, day, late_day, late_month, late_year = numeric.groups()
+        return f"{year or late_year}-{int(month or late_month):02}-{int(day or late_day):02}", 1
     if month := _number_of(first, lexicon.months):
         if day := _day(second):
             return _written(_year(third), month, day, length=2)
@@ -72,18 +99,27 @@ def _year(token: Token | None) -> str:
 
 def _time(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     """9:15 · 2 PM · noon."""
-    del lexicon
     first, second, _ = _three(tokens)
     if first is None:
         return None
     if first.lower in ("noon", "midnight"):
         return ("12:00" if first.lower == "noon" else "00:00"), 1
-    half = second.lower.replace(".", "") if second else ""
     clock = _CLOCK.fullmatch(first.text)
-    if half in ("am", "pm") and (clock or first.text.isdecimal()):
-        hour, minute = clock.groups() if clock else (first.text, "00")
-        return f"{int(hour) % 12 + 12 * (half == 'pm'):02}:{minute}", 2
-    return (f"{int(clock.group(1)):02}:{clock.group(2)}", 1) if clock else None
+    hour, minute = clock.groups() if clock else (str(lexicon.numbers.get(first.lower, first.text)), "00")
+    half, length = second.lower.replace(".", "") if second else "", 2
+    if spoken := _HALVES.get(" ".join(token.lower for token in tokens[1:4])):
+        half, length = spoken, 4
+    if half in ("am", "pm") and hour.isdecimal() and 1 <= int(hour) <= 12:
+        return f"{int(hour) % 12 + 12 * (half == 'pm'):02}:{minute}", length
+    return (f"{int(hour):02}:{minute}", 1) if clock else None
+
+
+def _quarter(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
+    """The third quarter, as Q3."""
+    ordinal = lexicon.ordinals.get(tokens[0].lower, tokens[0].lower)
+    if len(tokens) > 1 and tokens[1].lower == "quarter" and (number := _ORDINAL.fullmatch(ordinal)):
+        return f"q{number.group(1)}", 2
+    return None
 
 
 def _ordinal(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
@@ -95,16 +131,43 @@ def _ordinal(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
 
 def _number(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     """Digits or words, then what multiplies them, then a unit. Digits stay as written: 3.1 and 3.10 may be versions."""
-    start = _digits(tokens[0]) or _spelled(tokens, lexicon)
+    start = _coded(tokens, lexicon) or _digits(tokens[0]) or _spelled(tokens, lexicon)
     if start is None:
         return None
     value, unit, length = start
-    while length < len(tokens) and (factor := lexicon.multipliers.get(tokens[length].lower)):
+    while length < len(tokens) and (factor := _factor(tokens[length], lexicon)):
         value, length = _times(value, factor), length + 1
     if not unit and length < len(tokens):
         unit = lexicon.units.get(tokens[length].lower, "")
         length += bool(unit)
-    return f"{value} {unit}".strip(), length
+    return (_measured(value, unit) if unit else value), length
+
+
+def _coded(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] | None:
+    """EUR 500."""
+    if tokens[0].lower not in _CODES or len(tokens) == 1 or not (found := _digits(tokens[1])):
+        return None
+    return found[0], lexicon.units[tokens[0].lower], 2
+
+
+def _factor(token: Token, lexicon: Lexicon) -> int | None:
+    return lexicon.multipliers.get(token.text) or lexicon.multipliers.get(token.lower)
+
+
+def _measured(value: str, unit: str) -> str:
+    """*value* without needless zeros, and a time in the largest unit that leaves no fraction."""
+    if value.count(".") > 1:
+        return f"{value} {unit}"
+    number = Decimal(value)
+    if unit in _TIMES:
+        number *= _TIMES[unit]
+        unit = next((name for name, size in reversed(_TIMES.items()) if number % size == 0), unit)
+        number /= _TIMES[unit]
+    return f"{_plain(number)} {unit}"
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number:f}".rstrip("0").rstrip(".") if "." in f"{number:f}" else f"{number:f}"
 
 
 def _digits(token: Token) -> tuple[str, str, int] | None:
@@ -116,7 +179,12 @@ def _digits(token: Token) -> tuple[str, str, int] | None:
 
 
 def _spelled(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] | None:
-    """Three, or twenty-five, as its tokens stand: twenty, five."""
+    """Three; twenty-five, as its tokens stand: twenty, five; an hour; half an hour."""
+    words = [token.lower for token in tokens[:3]]
+    if words[0] in _ARTICLES and len(words) > 1 and lexicon.units.get(words[1]) in _SPANS and words[1] != "second":
+        return "1", "", 1
+    if len(words) == 3 and words[0] == "half" and words[1] in _ARTICLES and lexicon.units.get(words[2]) in _TIMES:
+        return "0.5", "", 2
     tens = lexicon.numbers.get(tokens[0].lower)
     if tens is None:
         return None
@@ -127,8 +195,7 @@ def _spelled(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] 
 def _times(value: str, factor: int) -> str:
     if value.count(".") > 1:
         return f"{value} * {factor}"
-    product = Decimal(value) * factor
-    return f"{product:f}".rstrip("0").rstrip(".") if product % 1 else str(int(product))
+    return _plain(Decimal(value) * factor)
 
 
 def _three(tokens: Sequence[Token]) -> tuple[Token | None, Token | None, Token | None]:

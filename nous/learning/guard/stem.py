@@ -5,7 +5,7 @@ import re
 _VOWEL = re.compile(r"[aeiouy]")
 _DOUBLED = re.compile(r"(?<=..)([bdfgmnprt])\1$")
 _BRITISH = re.compile(r"is(e|ed|es|ing|ation|ations)$")
-_EXTENDED = ("al", "ally", "ment", "ation", "ion", "ness", "ity", "ly")
+_EXTENDED = ("al", "alli", "ment", "ation", "ion", "ness", "iti", "li")  # as stems: -ly has become -li
 SHORTEST_ROOT = 6
 """Letters that two words must share before their endings may differ. Shorter roots have strangers in common."""
 

@@ -18,12 +18,17 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a text. `starts` and `ends` say whether a sentence or clause does so with it."""
+    """A piece of a text. `starts` and `ends` say whether a sentence or clause does so with it.
+
+    `is_past` is set where several words in the past became one, which no longer shows it; `is_owner`, where `'s` was.
+    """
 
     text: str
     shape: Shape
     starts: bool = False
     ends: bool = False
+    is_past: bool = False
+    is_owner: bool = False
 
     @property
     def lower(self) -> str:
@@ -38,10 +43,19 @@ _BREAKING = ")].,;:!?…|"
 _NEGATED = re.compile(r"n't$", re.IGNORECASE)
 _SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 _CLITICS = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
+_PRONOUNS = frozenset({"it", "that", "there", "here", "who", "what", "where", "he", "she"})
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = r"[-+]?[$€£]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)*"
 _NUMBER = re.compile(_DIGITS)
 _GLUED = re.compile(rf"({_DIGITS})-?(?!(?:st|nd|rd|th)$)([^\W\d_]+|%)")
+_COMPARED = re.compile(r"(>=|<=|>|<|~|≈|≥|≤)(?=[$€£]?\d)(.+)")
+_CLOCK = re.compile(r"(\d{1,2}(?::\d{2})?)([ap]\.?m\.?)", re.IGNORECASE)
+_RATE = re.compile(r"([^/]*[^\W\d_]|[$€£]?[\d.,]+)/(s|sec|min|h|hr|second|minute|hour|day|week|month|year)")
+_PERIODS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour"}
+_OR_MORE = re.compile(r"(\d[\d.,]*)\+")
+_OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_PREFIXED = re.compile(r"(re|pre|co|sub|multi|auto|micro|e)-([^\W\d_]+)", re.IGNORECASE)
 _VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
 
 
@@ -58,7 +72,9 @@ def _tokens(text: str) -> Iterator[Token]:
         ends = chunk.endswith(tuple(_BREAKING))
         pieces = tuple(_pieces(core))
         for number, piece in enumerate(pieces, start=1):
-            yield Token(piece, _shape(piece), starts and number == 1, ends and number == len(pieces))
+            is_last = number == len(pieces)
+            is_owner = is_last and _OWNER.search(core) is not None
+            yield Token(piece, _shape(piece), starts and number == 1, ends and is_last, is_owner=is_owner)
         starts = chunk.endswith((".", ":", "!", "?", "|")) or (starts and not pieces)
 
 
@@ -75,20 +91,41 @@ def _pieces(core: str) -> Iterator[str]:
         yield from (_SHORT.get(stump.casefold(), stump), "not")
         return
     stump, apostrophe, clitic = core.rpartition("'")
+    if clitic.casefold() == "s" and stump.casefold() in _PRONOUNS:
+        yield from (stump, "is")
+        return
     if apostrophe and (meaning := _CLITICS.get(f"'{clitic.casefold()}")):
         yield from (stump, meaning)
         return
-    core = re.sub(r"'s$|(?<=s)'$", "", core, flags=re.IGNORECASE)
+    core = _OWNER.sub("", core)
     yield from ("and",) if core == "&" else _opened(core)
 
 
 def _opened(core: str) -> Iterator[str]:
     """The parts of a hyphenated word, and the number and unit of `30s` or `384-dimensional`; all else as it is."""
+    if compared := _COMPARED.fullmatch(core):
+        yield compared.group(1)
+        yield from _opened(compared.group(2))
+        return
+    if prefixed := _PREFIXED.fullmatch(core):
+        yield "".join(prefixed.groups())
+        return
+    if rate := _RATE.fullmatch(core):
+        yield from (*_opened(rate.group(1)), "per", _PERIODS.get(rate.group(2), rate.group(2)))
+        return
+    yield from _parts(core)
+
+
+def _parts(core: str) -> Iterator[str]:
     parts = core.split("-")
     if len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
         yield from parts
-    elif glued := _GLUED.fullmatch(core):
+    elif glued := _CLOCK.fullmatch(core) or _GLUED.fullmatch(core):
         yield from glued.groups()
+    elif more := _OR_MORE.fullmatch(core):
+        yield from (more.group(1), "at_least")
+    elif span := _RANGE.fullmatch(core):
+        yield from (span.group(1), "to", span.group(2))
     else:
         yield _VERSION.sub("", core.removeprefix("#")) if core != "#" else core
 

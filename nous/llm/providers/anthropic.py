@@ -3,6 +3,7 @@
 Reference: https://docs.anthropic.com/en/api/messages
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,10 +86,14 @@ def _text(content: Any) -> str:
 
 
 def _as_text(given: dict[str, Any]) -> str:
-    """*given* as JSON; nothing of what is nested so deep that nobody can write it."""
+    """*given* as JSON, which may hold half of an emoji; nothing of what is nested so deep that nobody can write it."""
     try:
         return orjson.dumps(given).decode()
     except TypeError:
+        pass
+    try:
+        return json.dumps(given, ensure_ascii=False)
+    except RecursionError:
         return ""
 
 

@@ -23,9 +23,8 @@ def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSumma
     """*new* with every line of *previous* put back that it does not hold, and those lines.
 
     They stand before what *new* says in their section, in their old order; those of what passes, in `earlier`, where
-    the newest are first. A line
-    is held if one line of *new*, in any section, has all its numbers, paths, identifiers, quotes and as many negations,
-    and most of its other words. What was put back once is not put back again.
+    the newest are first. A line is held if one line of *new*, in any section, has all its numbers, paths, identifiers,
+    quotes and as many negations, and most of its other words. What was put back once is not put back again.
     """
     lost = tuple(_lost(previous, new))
     if not lost:

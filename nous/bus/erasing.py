@@ -1,0 +1,177 @@
+"""What has to go from the streams when something is forgotten, told from the bytes of an entry alone.
+
+An entry is read more leniently than by whoever handles it: what was set aside because it makes no sense may hold the
+words of a session all the same.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, cast
+from uuid import UUID, uuid5
+
+import orjson
+
+from nous.bus.base import Lane
+from nous.codec import decode
+from nous.errors import BadInput
+from nous.events import NAMESPACE
+from nous.learning.normalise import exact_form
+from nous.scope import Scope
+
+NOBODY = UUID(int=0)
+"""Stands for the id of an event that has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to go of *scope*: all of it, a session, or what speaks of *facts*.
+
+    Candidates that say something of *forms* go from the episodes that were announced with them.
+    """
+
+    scope: Scope
+    everything: bool = False
+    session_id: str | None = None
+    facts: frozenset[UUID] = frozenset()
+    forms: Collection[str] = ()
+
+    def takes(self, entry: "Said") -> bool:
+        """Whether *entry* has to go. One that tells no scope, which nobody could handle, goes with its session."""
+        if entry.scope is None:
+            return entry.session_id is not None and entry.session_id == self.session_id
+        if entry.scope != self.scope:
+            return False
+        return self.everything or entry.session_id == self.session_id or bool(self.facts & entry.facts)
+
+    def is_of_another(self, entry: "Said") -> bool:
+        """Whether *entry* is of a session of the same name, in another scope."""
+        return entry.session_id == self.session_id and not self.takes(entry)
+
+
+class Said(NamedTuple):
+    """What an entry says of itself. `scope` is None where it cannot be read."""
+
+    event_id: UUID
+    scope: Scope | None
+    session_id: str | None
+    facts: frozenset[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry that has to go; *amended* is what may be told in its place, where somebody still waits for it."""
+
+    stream: str
+    kind: str
+    lane: Lane
+    id: str
+    event_id: UUID
+    amended: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What has to go from the bus: entries, of which *sessions*, and the ids of letters.
+
+    *others* are events of sessions of the same name in other scopes; *unreadable* counts entries of nobody.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    letters: tuple[str, ...] = ()
+    sessions: frozenset[str] = frozenset()
+    others: frozenset[UUID] = frozenset()
+    unreadable: int = 0
+
+    @property
+    def events(self) -> frozenset[UUID]:
+        return frozenset(entry.event_id for entry in self.entries) - {NOBODY}
+
+
+class BusErasure(Protocol):
+    """Takes from the bus what was forgotten. Each call may be made again, and then finds less to do.
+
+    Every method raises `Unavailable` when the server does not answer.
+    """
+
+    def find(self, wanted: Wanted) -> Found:
+        """Read every stream, and say what has to go."""
+        ...
+
+    def erase(self, found: Found) -> "Counter[str]":
+        """Let the entries and letters go, and count them.
+
+        Whoever has such a delivery in hand cannot commit it any more. Each group that had not finished with it counts
+        it as erased.
+        """
+        ...
+
+    def purge(self) -> int:
+        """Write anew what still holds the bytes of what was deleted: streams, of which it returns how many, and files.
+
+        For after `erase`; a server that does not allow the latter is left to its operator.
+        """
+        ...
+
+
+def said(raw: bytes, kind: str) -> Said | None:
+    """What the entry *raw* of the stream of *kind* says of itself; None if it is not even JSON."""
+    try:
+        message = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(message, dict):
+        return None
+    told = cast("dict[str, Any]", message)
+    inner = told.get("data")
+    data = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+    session = data.get("session_id") or told.get("subject")
+    return Said(
+        event_id=_event_id(told, raw, kind),
+        scope=_scope(data.get("scope")),
+        session_id=session if isinstance(session, str) else None,
+        facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
+    )
+
+
+def amended(raw: bytes, forms: Collection[str]) -> bytes | None:
+    """The entry *raw* without the candidate facts that say something of *forms*; None if it has none of them."""
+    message: Any = orjson.loads(raw)
+    data: Any = message.get("data")
+    candidates: Any = data.get("candidate_facts") if isinstance(data, dict) else None
+    if not isinstance(candidates, list):
+        return None
+    left = [each for each in cast("list[Any]", candidates) if exact_form(_text(each)) not in forms]
+    if len(left) == len(cast("Sequence[Any]", candidates)):
+        return None
+    data["candidate_facts"] = left
+    return orjson.dumps(message)
+
+
+def _text(candidate: Any) -> str:
+    text: object = cast("dict[str, Any]", candidate).get("text") if isinstance(candidate, dict) else candidate
+    return text if isinstance(text, str) else ""
+
+
+def _event_id(message: dict[str, Any], raw: bytes, kind: str) -> UUID:
+    """The id, as whoever handles the entry derives it."""
+    if given := message.get("id"):
+        return _uuid(given) or uuid5(NAMESPACE, str(given))
+    try:
+        return decode(raw, type_hint=kind).id
+    except BadInput:
+        return NOBODY
+
+
+def _scope(given: Any) -> Scope | None:
+    try:
+        return Scope(**{part: given[part] for part in ("tenant", "agent", "project") if part in given} if given else {})
+    except (BadInput, TypeError):
+        return None
+
+
+def _uuid(value: Any) -> UUID | None:
+    try:
+        return UUID(str(value))
+    except ValueError:
+        return None

@@ -1,0 +1,147 @@
+"""Taking from Redis Streams what was forgotten. The keys are listed in `nous.bus.keys`.
+
+Redis only marks a deleted entry: its bytes stay, in memory, on disk and in every DUMP, as long as its neighbours do. So
+a stream out of which something was deleted is copied, and the copy takes its place.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, groupby
+from secrets import token_hex
+from typing import Any, TypeVar
+from uuid import UUID
+
+import redis
+
+from nous.bus.base import Lane
+from nous.bus.erasing import Entry, Found, Said, Wanted, amended, said
+from nous.bus.keys import BusKeys
+from nous.bus.letters import read_letter
+from nous.bus.redis_errors import translated
+from nous.bus.scripts import Scripts
+from nous.errors import Retryable
+from nous.events import EpisodeSummarized
+
+_PAGE = 500
+_AT_ONCE = 100
+_ATTEMPTS = 20
+_ASIDE = 3600
+
+T = TypeVar("T")
+
+
+class RedisBusErasure:
+    """`BusErasure` over the keys of `RedisBus`. *marker_ttl* is the life of its markers in seconds."""
+
+    def __init__(self, client: redis.Redis, keys: BusKeys | None = None, *, marker_ttl: int) -> None:
+        self._client: Any = client  # narrowed where its answers enter
+        self._run = Scripts(client)
+        self._keys = keys or BusKeys()
+        self._marker_ttl = marker_ttl
+
+    def find(self, wanted: Wanted) -> Found:
+        entries: list[Entry] = []
+        sessions: set[str] = set()
+        others: set[UUID] = set()
+        unreadable = 0
+        for stream, kind, lane in self._streams():
+            for entry_id, raw in self._entries(stream):
+                told = said(raw, kind)
+                if told is None:
+                    unreadable += 1
+                elif wanted.is_of_another(told):
+                    others.add(told.event_id)
+                elif (left := _left(told, raw, kind, wanted)) is not None:
+                    entries.append(Entry(stream, kind, lane, entry_id, told.event_id, left))
+                    sessions |= {told.session_id} if told.session_id else set()
+        return Found(
+            entries=tuple(entries),
+            letters=tuple(self._letters(entries, others, wanted)),
+            sessions=frozenset(sessions),
+            others=frozenset(others),
+            unreadable=unreadable,
+        )
+
+    def erase(self, found: Found) -> Counter[str]:
+        counts = Counter[str]()
+        for some in _handfuls(found.letters):
+            with translated():
+                counts["dead letters"] += self._client.xdel(self._keys.letters, *some)
+        for (stream, lane), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.lane)):
+            for some in _handfuls(tuple(entries)):
+                words = chain.from_iterable((each.id, str(each.event_id), each.amended) for each in some)
+                arguments = (self._keys.prefix, lane.value, self._marker_ttl, *words)
+                gone, deliveries = self._run("erase", (stream,), arguments)
+                counts["stream entries"] += gone
+                counts["deliveries"] += deliveries
+        return counts
+
+    def purge(self) -> int:
+        streams = [(stream, lane) for stream, _, lane in self._streams()]
+        purged = sum(self._purge(stream, lane) for stream, lane in [*streams, (self._keys.letters, Lane.LIVE)])
+        with translated(), suppress(redis.ResponseError):
+            self._client.bgrewriteaof()
+        return purged
+
+    def _streams(self) -> Iterator[tuple[str, str, Lane]]:
+        """Every stream of events, of kinds that this release does not know too: its key, kind and lane."""
+        for lane in Lane:
+            beginning = self._keys.stream("", lane)
+            with translated():
+                found: list[bytes] = sorted(self._client.scan_iter(f"{beginning}*", count=1000, _type="stream"))
+            yield from ((key.decode(), key.decode().removeprefix(beginning), lane) for key in found)
+
+    def _entries(self, stream: str) -> Iterator[tuple[str, bytes]]:
+        after = "-"
+        while True:
+            with translated():
+                page = self._client.xrange(stream, after, count=_PAGE)
+            yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in page)
+            if len(page) < _PAGE:
+                return
+            after = f"({page[-1][0].decode()}"
+
+    def _letters(self, entries: Sequence[Entry], others: Collection[UUID], wanted: Wanted) -> Iterator[str]:
+        """The letters about *entries*, and those of the session whose entries are gone already."""
+        with translated():
+            stored = self._client.xrange(self._keys.letters)
+        about = {(entry.kind, entry.lane, entry.id) for entry in entries}
+        of_others = {str(event_id) for event_id in others}
+        for letter in (read_letter(*each) for each in stored):
+            is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
+            is_left_over = is_of_session and letter.event_id not in of_others
+            if is_left_over or (letter.kind, letter.lane, letter.entry) in about:
+                yield letter.id
+
+    def _purge(self, stream: str, lane: Lane) -> bool:
+        """Write *stream* anew if anything was ever deleted from it; whether that was so."""
+        for _ in range(_ATTEMPTS):
+            with translated():
+                if not self._client.exists(stream):
+                    return False
+                known = self._client.xinfo_stream(stream)
+            if known.get("max-deleted-entry-id", b"0-0") == b"0-0":
+                return False
+            if self._rewritten(stream, lane):
+                return True
+        raise Retryable(f"{stream} is deleted from all the time, and was not written anew; forget again")
+
+    def _rewritten(self, stream: str, lane: Lane) -> bool:
+        aside, after = f"{self._keys.prefix}:aside:{token_hex(8)}", "-"
+        while last := self._run("copy", (stream, aside), (after, _PAGE, _ASIDE)):
+            after = f"({last.decode()}"
+        return bool(self._run("exchange", (stream, aside), (after, self._keys.prefix, lane.value)))
+
+
+def _left(told: Said, raw: bytes, kind: str, wanted: Wanted) -> bytes | None:
+    """What is left of an entry that has to go or to be amended; None if it stays as it is."""
+    if wanted.takes(told):
+        return b""
+    if wanted.forms and kind == EpisodeSummarized.type and told.scope == wanted.scope:
+        return amended(raw, wanted.forms)
+    return None
+
+
+def _handfuls(all_: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (all_[start : start + _AT_ONCE] for start in range(0, len(all_), _AT_ONCE))

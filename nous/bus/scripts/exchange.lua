@@ -1,0 +1,61 @@
+-- Put a stream that was copied in the place of the one it was copied from, with what came since, its groups, and what
+-- each has pending.
+--
+-- KEYS  1 stream  2 the one aside
+-- ARGV  1 after which entry the copy lacks what came, as XRANGE takes it  2 prefix of all keys  3 lane
+-- Returns 1, or 0 when entries were deleted meanwhile: then copy anew.
+local function fields(list)
+  local found = {}
+  for i = 1, #list, 2 do
+    found[list[i]] = list[i + 1]
+  end
+  return found
+end
+
+for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+')) do
+  redis.call('XADD', KEYS[2], entry[1], unpack(entry[2]))
+end
+if redis.call('XLEN', KEYS[1]) ~= redis.call('XLEN', KEYS[2]) then
+  redis.call('DEL', KEYS[2])
+  return 0
+end
+
+-- What a group counts as read is what there is up to its place; not counted where that would take long.
+local MOST = 200
+local function read_by(group)
+  local waiting = #redis.call('XRANGE', KEYS[2], '(' .. group['last-delivered-id'], '+', 'COUNT', MOST + 1)
+  return waiting <= MOST and { 'ENTRIESREAD', redis.call('XLEN', KEYS[2]) - waiting } or {}
+end
+
+-- A pending entry that somebody has deleted is lost to its group: it is erased.
+local function claim(group, pending)
+  local entry, consumer, idle, times = unpack(pending)
+  local claimed = redis.call('XCLAIM', KEYS[2], group, consumer, 0, entry, 'IDLE', idle, 'RETRYCOUNT', times,
+    'FORCE', 'JUSTID')
+  if #claimed == 0 then
+    local name = ARGV[3] .. '/' .. entry
+    local account = ARGV[2] .. ':account:' .. group
+    if redis.call('HEXISTS', ARGV[2] .. ':progress:' .. group, name) == 0 then
+      redis.call('HINCRBY', account, 'received', 1)
+    end
+    close(KEYS[1], ARGV[2] .. ':leases:' .. group, ARGV[2] .. ':progress:' .. group, account, group, name, entry,
+      'erased')
+  end
+end
+
+local known = fields(redis.call('XINFO', 'STREAM', KEYS[1]))
+for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
+  local group = fields(list)
+  redis.call('XGROUP', 'CREATE', KEYS[2], group.name, group['last-delivered-id'], 'MKSTREAM', unpack(read_by(group)))
+  for _, pending in ipairs(redis.call('XPENDING', KEYS[1], group.name, '-', '+', math.max(group.pending, 1))) do
+    claim(group.name, pending)
+  end
+end
+if redis.call('EXISTS', KEYS[2]) == 1 then
+  redis.call('XSETID', KEYS[2], known['last-generated-id'])
+  redis.call('RENAME', KEYS[2], KEYS[1])
+  redis.call('PERSIST', KEYS[1])
+else
+  redis.call('DEL', KEYS[1])
+end
+return 1

@@ -1,0 +1,89 @@
+"""What was forgotten, as far as it takes to know it again: so that publishing it again does not bring it back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from nous.errors import BadInput
+from nous.events import Event, episode_id
+from nous.learning.erasing import Forgotten
+from nous.scope import Scope
+
+FORGOTTEN = "its session was forgotten"
+"""Why an event is skipped that a foreign producer wrote straight into a stream."""
+
+SCOPE_NAME = "scope"
+"""The name for a scope as a whole: it says when, and keeps nobody away."""
+
+_FORM = "form:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """When forgetting began, and whether it has come to its end; until then, *facts* are still being looked for."""
+
+    at: datetime
+    is_done: bool = False
+    facts: tuple[UUID, ...] = ()
+
+
+class WasForgotten(BadInput):
+    """The session is not wanted any more, until somebody says that it is."""
+
+
+class Tombstones(Protocol):
+    """The tombstones of each scope, by name: see `session_name` and what follows it. They are kept for good.
+
+    Every method raises `Unavailable` when the server does not answer.
+    """
+
+    def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        """Put *tombstone* under each of *names*, in place of what is there."""
+        ...
+
+    def find(self, scope: Scope, name: str) -> Tombstone | None: ...
+
+    def lift(self, scope: Scope, name: str) -> bool:
+        """Take a tombstone away; false where there was none."""
+        ...
+
+    def forms(self, scope: Scope) -> Forgotten:
+        """The texts that must not be learned again in *scope*."""
+        ...
+
+
+def session_name(scope: Scope, session_id: str) -> str:
+    return str(episode_id(scope, session_id))
+
+
+def name_of(event: Event) -> str:
+    """The name of the tombstone that keeps *event* away."""
+    return session_name(event.scope, event.session_id)
+
+
+def form_name(mark: str) -> str:
+    """The name for a text, of which `nous.learning.erasing.mark_of` is left."""
+    return f"{_FORM}{mark}"
+
+
+def mark_in(name: str) -> str | None:
+    """The mark that *name* stands for; None if it is of anything but a text."""
+    return name.removeprefix(_FORM) if name.startswith(_FORM) else None
+
+
+def fact_name(fact_id: UUID) -> str:
+    return f"fact:{fact_id}"
+
+
+def refusal(event: Event, raw: bytes) -> WasForgotten:
+    """What is said to whoever publishes *event*, whose tombstone is *raw*."""
+    tombstone = TypeAdapter(Tombstone).validate_json(raw)
+    state = "was forgotten on" if tombstone.is_done else "is being forgotten since"
+    return WasForgotten(
+        f"session {event.session_id} of scope {event.scope} {state} {tombstone.at:%Y-%m-%d %H:%M}; "
+        "publish with --again to let it back"
+    )

@@ -1,0 +1,102 @@
+"""`nous forget`: remove what was learned of somebody or something, everywhere."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from uuid import UUID
+
+import click
+import orjson
+
+from nous.cli.frame import App
+from nous.cli.show import table
+from nous.errors import BadInput
+from nous.runtime.forget import Receipt
+from nous.runtime.forgetting import Act, Everything, Known, Session
+from nous.scope import Scope
+from nous.wiring import build, forgetter
+
+
+@click.command()
+@click.option("--session", help="Forget a session, and what it alone has said.")
+@click.option("--fact", help="Forget a fact by its id, in all its wordings, and never learn them again.")
+@click.option("--scope", help="Where it is: project, agent/project or tenant/agent/project. Alone: forget all of it.")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed.")
+@click.option("--receipt", type=click.Path(path_type=Path, dir_okay=False), help="Write the receipt there, as JSON.")
+@click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
+@click.pass_obj
+def forget(
+    app: App,
+    *,
+    session: str | None,
+    fact: str | None,
+    scope: str | None,
+    dry_run: bool,
+    receipt: Path | None,
+    yes: bool,
+) -> None:
+    """Remove a session, a fact or a scope from every store: it cannot be undone.
+
+    Publishing a session again that was forgotten is refused, until it is asked for: nous publish --again. Workers may
+    run meanwhile. If this breaks off, run it again.
+    """
+    act = _act(session, fact, scope)
+    forgets = forgetter(build(app.settings))
+    expected = forgets.rehearse(act)
+    if dry_run:
+        _tell(expected, receipt)
+        return
+    _make_sure(expected, yes=yes)
+    _tell(forgets.forget(act), receipt)
+
+
+def _act(session: str | None, fact: str | None, scope: str | None) -> Act:
+    if (session is not None and fact is not None) or (session is None and fact is None and scope is None):
+        raise BadInput("say what to forget: --session ID, --fact ID, or a --scope alone")
+    where = Scope.parse(scope or "default")
+    if session is not None:
+        return Session(scope=where, name=session)
+    return Known(scope=where, id=_uuid(fact)) if fact is not None else Everything(scope=where)
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise BadInput(f"{text!r} is not the id of a fact: `nous facts` shows them") from None
+
+
+def _make_sure(expected: Receipt, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadInput("say --yes: there is no terminal to ask on")
+    click.echo(_as_table(expected), err=True)
+    click.confirm(f"Forget {expected.what} {expected.name} of {expected.scope} for good?", abort=True, err=True)
+
+
+def _tell(receipt: Receipt, path: Path | None) -> None:
+    if path:
+        _write(receipt, path)
+    verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
+    click.echo(f"{receipt.what} {receipt.name} of {receipt.scope} {verb}")
+    if receipt.first_at:
+        click.echo(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
+    click.echo(_as_table(receipt))
+    for each in receipt.stays:
+        click.echo(f"not removed: {each}")
+    if receipt.unreadable:
+        click.echo(f"not removed: {receipt.unreadable} entries of streams of which nobody can tell whose they are")
+
+
+def _as_table(receipt: Receipt) -> str:
+    heads = ("store", "to remove" if receipt.is_rehearsal else "removed")
+    return table(heads, [(store, f"{count:,}") for store, count in receipt.removed.items()] or [("none", "0")])
+
+
+def _write(receipt: Receipt, path: Path) -> None:
+    content = asdict(receipt) | {"scope": str(receipt.scope)}
+    try:
+        path.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z) + b"\n")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}; it is forgotten all the same") from error

@@ -1,0 +1,38 @@
+"""What a scope knows, as commands need it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from nous.errors import BadInput, NotFound
+from nous.learning.known import Knowledge, KnownFact
+from nous.recall.why import named
+from nous.scope import Scope
+from nous.wiring import World
+
+_SHORTEST = 4
+"""Characters of an id that name a fact."""
+
+
+@contextmanager
+def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
+    """What a scope knows at this moment."""
+    with world.kit.memory.current(world.kit.facts, scope, world.kit.embedder) as knowledge:
+        yield knowledge
+
+
+def one_of(name: str, knowledge: Knowledge, scope: Scope) -> KnownFact:
+    """The one fact whose id is or begins with *name*.
+
+    Raises:
+        NotFound: there is none in *scope*.
+        BadInput: there are several, or *name* is too short.
+    """
+    if len(name.replace("-", "")) < _SHORTEST:
+        raise BadInput(f"{name!r} is too short to name a fact: give at least {_SHORTEST} characters of its id")
+    found = named(name, knowledge)
+    if not found:
+        raise NotFound(f"there is no fact {name!r} in {scope}")
+    if len(found) > 1:
+        ids = ", ".join(str(known.fact.id) for known in found[:5])
+        raise BadInput(f"{len(found)} facts have an id that begins with {name!r}: {ids}")
+    return found[0]

@@ -1,0 +1,83 @@
+"""`nous search`: facts and episodes that answer a query."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from nous.cli.frame import App
+from nous.cli.memory import place_told
+from nous.cli.show import print_json, shortened
+from nous.episode import Category
+from nous.recall.hits import Filters, Hit, Remembrance
+from nous.recall.library import Library
+from nous.recall.query import asked
+from nous.recall.search import search as find
+from nous.scope import Scope
+from nous.wiring import build
+
+_EPISODES = 1000
+"""Episodes that are searched: those that ended last."""
+
+_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
+
+
+def _utc(_: click.Context, __: click.Parameter, time: datetime | None) -> datetime | None:
+    return time.replace(tzinfo=UTC) if time else None
+
+
+@click.command()
+@click.argument("query")
+@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--limit", default=10, type=click.IntRange(min=1), show_default=True, help="At most so many hits.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice([each.value for each in Remembrance]),
+    help="Facts or episodes alone.",
+)
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    type=click.Choice([each.value for each in Category]),
+    help="Facts of it alone.",
+)
+@click.option("--after", type=_TIME, callback=_utc, help="Only what was said or ended after this time (UTC).")
+@click.option("--before", type=_TIME, callback=_utc, help="Only what was said or ended before this time (UTC).")
+@click.option("--all", "everything", is_flag=True, help="Superseded facts beside those that took their place, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as_json: bool, **only: Any) -> None:
+    """Search facts and episodes by words, by meaning and by the files they are about.
+
+    Each hit says what it was found by. A query that nothing is near to finds nothing.
+    """
+    world, within = build(app.settings), Scope.parse(scope)
+    kit = world.kit
+    episodes = kit.episodes.recent(within, limit=_EPISODES)
+    question = asked(query, kit.embedder.embed)
+    with kit.memory.shelf(kit.facts, within, kit.embedder) as shelf:
+        library = Library(shelf=shelf, episodes=episodes, only=Filters(**only))
+        hits = find(question, library, limit=limit, everything=everything)
+    if question.lacks:
+        click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)
+    if as_json:
+        print_json([asdict(hit) for hit in hits])
+    else:
+        click.echo("\n".join(map(_told, hits)) or "nothing was found")
+
+
+def _told(hit: Hit) -> str:
+    """A hit for the eye: what it is, from where, and why it was found."""
+    state = "  (superseded)" if hit.superseded_by else ""
+    place = place_told(hit.session_id, hit.turns)
+    return "\n".join(
+        (
+            f"{hit.kind:<8} {shortened(hit.text, 120)}{state}",
+            f"         {place}, {hit.date:%Y-%m-%d}  {hit.id}",
+            f"         by {'; by '.join(hit.found_by)}",
+        )
+    )

@@ -1,0 +1,111 @@
+"""`nous why`: how a fact is known."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import click
+
+from nous.cli.frame import App
+from nous.cli.knowing import knowledge_of, one_of
+from nous.cli.show import print_json, shortened
+from nous.errors import NotFound
+from nous.fact import Source
+from nous.recall.why import Grounds, Relative, Telling, grounds, named
+from nous.scope import Scope
+from nous.wiring import World, build
+
+
+@click.command()
+@click.argument("fact")
+@click.option(
+    "--scope", help="project, agent/project or tenant/agent/project; without it, every scope is looked through."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def why(app: App, fact: str, *, scope: str | None, as_json: bool) -> None:
+    """Show how FACT is known: its id as `nous facts` prints it, or the beginning of it.
+
+    Every session that said it, in which turns and words, what read it there, and why it was merged with others, took
+    their place, gave way to them, or was kept beside them.
+    """
+    world = build(app.settings)
+    found = _found(fact, world, [Scope.parse(scope)] if scope else list(world.kit.episodes.scopes()))
+    if as_json:
+        print_json(_as_object(found))
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+def _found(name: str, world: World, scopes: list[Scope]) -> Grounds:
+    for scope in scopes:
+        with knowledge_of(world, scope) as knowledge:
+            if len(scopes) == 1 or named(name, knowledge):
+                known = one_of(name, knowledge, scope)
+                return grounds(known.fact.id, knowledge, partial(world.kit.briefs.brief, scope))
+    raise NotFound(f"there is no fact {name!r} in any scope")
+
+
+def _lines(found: Grounds) -> Iterator[str]:
+    known, fact = found.known, found.known.fact
+    yield fact.text
+    about = f" about {fact.subject}" if fact.subject else ""
+    sessions = "1 session" if known.times_confirmed == 1 else f"{known.times_confirmed} sessions"
+    yield f"  a {fact.category} fact{about} in {fact.scope}, said by {sessions}; {_state(found)}"
+    yield f"  {fact.id}"
+    for number, telling in enumerate(found.tellings):
+        yield from _telling(telling, is_first=number == 0)
+    for relative in found.relatives:
+        yield from _relative(relative)
+
+
+def _state(found: Grounds) -> str:
+    known = found.known
+    if known.is_current:
+        return f"true since {_day(known.valid_from)}, as far as is known"
+    until = known.superseded.valid_to if known.superseded else None
+    return f"true until {_day(until)}, then corrected" if until else "superseded by other words for it"
+
+
+def _telling(telling: Telling, *, is_first: bool) -> Iterator[str]:
+    near = "" if telling.similarity is None else f" (cosine {telling.similarity:.2f})"
+    yield f"\n{'learned' if is_first else 'said again'} {_day(telling.at)}: {telling.reason}{near}"
+    if not is_first:
+        yield f"  in the words: {telling.text}"
+    yield from (f"  {line}" for line in _place(telling.source))
+    yield from (f"  > {shortened(quote, 300)}" for quote in telling.quotes)
+
+
+def _place(source: Source) -> Iterator[str]:
+    turns = f", turn {', '.join(map(str, source.turns))}" if source.turns else ""
+    said = f", which ended {source.said_at:%Y-%m-%d %H:%M} UTC" if source.said_at else ""
+    yield f"session {source.session_id}{turns}{said}; {source.trust}'s words"
+    yield f"episode {source.episode_id}, event {source.event_id}"
+    if source.digest or source.by:
+        yield f"transcript sha256 {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
+
+
+def _relative(relative: Relative) -> Iterator[str]:
+    until = f", which was true until {_day(relative.valid_to)}" if relative.valid_to else ""
+    yield f"\n{relative.relation} {relative.fact_id}{until}: {relative.reason}"
+    yield f"  {shortened(relative.text, 300)}"
+
+
+def _day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else "an unknown day"
+
+
+def _as_object(found: Grounds) -> dict[str, Any]:
+    known = found.known
+    return {
+        "fact": asdict(known.fact),
+        "current": known.is_current,
+        "times_confirmed": known.times_confirmed,
+        "trust": known.trust,
+        "valid_from": known.valid_from,
+        "valid_to": known.superseded.valid_to if known.superseded else None,
+        "said": [asdict(telling) for telling in found.tellings],
+        "relations": [asdict(relative) for relative in found.relatives],
+    }

@@ -1,0 +1,283 @@
+"""A scope's log without what has to be forgotten. Pure: rows go in, rows come out.
+
+What one source alone has said goes, with every row about it. What others have said too stays, in the words of the first
+of them: as a new fact, since a fact's id derives from who said it and how. Reasons that may quote what is gone go too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import NamedTuple
+from uuid import UUID
+
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, embedding
+from nous.learning.finding import fact_id
+from nous.learning.normalise import exact_form
+from nous.scope import Scope
+
+FORGOTTEN = "what it was compared with was forgotten"
+"""In place of a reason that may quote it."""
+
+Stays = Callable[[UUID, Source], bool]
+"""Whether it may still be known that a source has said a fact."""
+
+
+class Kept(NamedTuple):
+    """A row of the new log, and the place of the old row it stands for, whose vector it keeps if it has one."""
+
+    row: Row
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """A log without what was erased.
+
+    *gone* are the facts that nobody says any more, *retold* those that are another fact now, by which one.
+    """
+
+    rows: tuple[Kept, ...]
+    gone: frozenset[UUID]
+    retold: Mapping[UUID, UUID]
+    has_changed: bool
+    lost_rows: int
+    lost_vectors: int
+
+    @property
+    def touched(self) -> frozenset[UUID]:
+        """The facts whose words must not be found any more."""
+        return self.gone | self.retold.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Exact forms that must not be learned again in *scope*, of which only *marks* are known."""
+
+    scope: Scope
+    marks: frozenset[str] = frozenset()
+
+    def __contains__(self, form: object) -> bool:
+        return bool(self.marks) and isinstance(form, str) and mark_of(self.scope, form) in self.marks
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def __iter__(self) -> Iterator[str]:
+        """The marks; the forms themselves are forgotten."""
+        return iter(self.marks)
+
+
+def mark_of(scope: Scope, form: str) -> str:
+    """What is remembered of a forgotten text: enough to know it again, and nothing to read."""
+    key = blake2b(str(scope).encode(), digest_size=32).digest()
+    return blake2b(form.encode(errors="replace"), key=key, digest_size=16).hexdigest()
+
+
+def without_session(rows: Sequence[Row], session_id: str) -> Erased:
+    """*rows* without all that *session_id* has said, be it by its episode or by hand."""
+    return without(rows, lambda _, source: source.session_id != session_id)
+
+
+def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
+    """*rows* without one fact, whoever has said it."""
+    return without(rows, lambda fact, _: fact != forgotten)
+
+
+def wordings(rows: Sequence[Row], fact: UUID) -> frozenset[str]:
+    """Every exact form in which *fact* was said; empty where there is no such fact."""
+    texts = (_text(row, fact) for row in rows)
+    return frozenset(exact_form(text) for text in texts if text is not None)
+
+
+def _text(row: Row, fact: UUID) -> str | None:
+    match row:
+        case Learned(fact=Fact(id=found, text=text)) | Confirmed(fact_id=found, text=text) if found == fact:
+            return text
+        case _:
+            return None
+
+
+@dataclass(slots=True)
+class _Told:
+    """A fact as the old log tells it, and what becomes of it: *now* is its new self, *id* what it goes by."""
+
+    learned: Learned
+    again: list[Confirmed] = field(default_factory=list[Confirmed])
+    heir: Confirmed | None = None
+    now: Fact | None = None
+    id: UUID | None = None
+    superseded: Superseded | None = None
+
+    @property
+    def keeps_text(self) -> bool:
+        return self.now is not None and self.now.text == self.learned.fact.text
+
+
+def without(rows: Sequence[Row], stays: Stays) -> Erased:
+    """*rows* with only what *stays*."""
+    own = _in_own_words(rows, stays)
+    told = _told(row for row in own if row)
+    _settle(told, stays)
+    touched = {fact for fact, each in told.items() if each.id != fact}
+    tied = {end for row in rows if touched & (ends := _ends(row)) for end in ends}
+    rewriter = _Rewriter(told, stays, tied | touched)
+    kept = tuple(Kept(row, at) for at, old in enumerate(own) if old and (row := rewriter(old)))
+    return Erased(
+        rows=kept,
+        gone=frozenset(fact for fact in touched if told[fact].id is None),
+        retold={fact: now for fact in touched if (now := told[fact].id) is not None},
+        has_changed=tuple(row for row, _ in kept) != tuple(rows),
+        lost_rows=len(rows) - len(kept),
+        lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
+    )
+
+
+def _vectors(rows: Iterable[Row]) -> int:
+    return sum(embedding(row) is not None for row in rows)
+
+
+def _in_own_words(rows: Sequence[Row], stays: Stays) -> list[Row | None]:
+    """*rows* without words that were put into others' mouths: merging a fact says so of all its sources in its text.
+
+    Such a row gets the words of its own source; it goes where that has none.
+    """
+    merged = {
+        (each.superseded.by, each.superseded.at, each.learned.fact.text): each
+        for fact, each in _told(rows).items()
+        if each.superseded and not stays(fact, each.learned.fact.source)
+    }
+
+    def own(row: Row) -> Row | None:
+        lender = merged.get((row.fact_id, row.at, row.text)) if isinstance(row, Confirmed) else None
+        if lender is None or not isinstance(row, Confirmed):
+            return row
+        text = next((said.text for said in lender.again if said.source == row.source), None)
+        return None if text is None else replace(row, text=text, reason=FORGOTTEN, similarity=None)
+
+    return [own(row) for row in rows]
+
+
+def _told(rows: Iterable[Row]) -> dict[UUID, _Told]:
+    told: dict[UUID, _Told] = {}
+    for row in rows:
+        match row:
+            case Learned():
+                told[row.fact.id] = _Told(row)
+            case Confirmed() if row.fact_id in told:
+                told[row.fact_id].again.append(row)
+            case Superseded() if row.fact_id in told:
+                told[row.fact_id].superseded = row
+            case _:
+                pass
+    return told
+
+
+def _settle(told: Mapping[UUID, _Told], stays: Stays) -> None:
+    """Say of each fact what it is from now on."""
+    owners: dict[str, UUID] = {}
+    for fact_id_, each in told.items():
+        if stays(fact_id_, each.learned.fact.source):
+            each.now, each.id = each.learned.fact, fact_id_
+            owners.setdefault(exact_form(each.now.text), fact_id_)
+    for fact_id_, each in told.items():
+        if each.id is None and (heir := next((row for row in each.again if stays(fact_id_, row.source)), None)):
+            owner = owners.get(exact_form(heir.text))
+            if owner is not None:  # it was merged with one that says the same: now that one is left
+                each.id = owner
+                continue
+            each.heir, each.now = heir, _retold(each.learned.fact, heir)
+            each.id = owners[exact_form(heir.text)] = each.now.id
+
+
+def _retold(fact: Fact, heir: Confirmed) -> Fact:
+    """*fact* in the words of *heir*. What else the first source has said of it is not known of this one."""
+    return replace(
+        fact,
+        id=fact_id(heir.source.episode_id, heir.text),
+        text=heir.text.strip(),
+        subject="",
+        source=heir.source,
+        learned_at=heir.at,
+        event_date=None,
+    )
+
+
+def _ends(row: Row) -> set[UUID]:
+    """The two facts that *row* brings together, whose words its reason may quote."""
+    match row:
+        case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
+            return {one, other}
+        case _:
+            return set()
+
+
+class _Rewriter:
+    """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone."""
+
+    def __init__(self, told: Mapping[UUID, _Told], stays: Stays, suspect: set[UUID]) -> None:
+        self._told = told
+        self._stays = stays
+        self._suspect = suspect
+
+    def __call__(self, row: Row) -> Row | None:
+        """The row that takes the place of *row*, if one does."""
+        match row:
+            case Learned():
+                return self._learned(row)
+            case Confirmed():
+                return self._confirmed(row)
+            case Superseded():
+                return self._superseded(row)
+            case Linked():
+                return self._linked(row)
+            case Embedded():
+                each = self._told.get(row.fact_id)
+                return replace(row, fact_id=each.now.id) if each and each.now and each.keeps_text else None
+
+    def _learned(self, row: Learned) -> Learned | None:
+        each = self._told[row.fact.id]
+        if each.now is None:
+            return None
+        reason = FORGOTTEN if row.fact.id in self._suspect else row.reason
+        return Learned(fact=each.now, reason=reason, embedded_by=row.embedded_by if each.keeps_text else None)
+
+    def _confirmed(self, row: Confirmed) -> Confirmed | None:
+        each = self._told.get(row.fact_id)
+        if each is None or each.id is None or row is each.heir or not self._stays(row.fact_id, row.source):
+            return None
+        if each.id == row.fact_id:
+            return row
+        owner = self._told.get(each.id)
+        if owner and owner.learned.fact.source == row.source:
+            return None
+        return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
+
+    def _superseded(self, row: Superseded) -> Superseded | None:
+        one, by = self._now(row.fact_id), self._successor(row.by)
+        if one is None or by is None or one == by:
+            return None
+        if (one, by) == (row.fact_id, row.by):
+            return row
+        return replace(row, fact_id=one, by=by, reason=FORGOTTEN, similarity=None)
+
+    def _linked(self, row: Linked) -> Linked | None:
+        one, other = self._now(row.fact_id), self._now(row.other)
+        if one is None or other is None or one == other:
+            return None
+        if (one, other) == (row.fact_id, row.other):
+            return row
+        return replace(row, fact_id=one, other=other, reason=FORGOTTEN, similarity=None)
+
+    def _now(self, fact: UUID) -> UUID | None:
+        each = self._told.get(fact)
+        return each.id if each else None
+
+    def _successor(self, fact: UUID) -> UUID | None:
+        """What *fact* goes by, or where it is gone, what had taken its place, and so on."""
+        seen: set[UUID] = set()
+        found: UUID | None = fact
+        while found is not None and found not in seen and self._now(found) is None:
+            seen.add(found)
+            each = self._told.get(found)
+            found = each.superseded.by if each and each.superseded else None
+        return None if found is None or found in seen else self._now(found)

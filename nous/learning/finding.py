@@ -1,0 +1,165 @@
+"""What became of a candidate, and the rows that record it."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from nous.episode import CandidateFact
+from nous.fact import Confirmed, Fact, Learned, Row, Source, Superseded
+from nous.fact import Linked as LinkedRow
+from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict
+from nous.learning.known import Knowledge, KnownFact
+from nous.learning.normalise import exact_form
+from nous.learning.policy import Policy
+from nous.learning.ruling import Rulings
+from nous.scope import Scope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """Whose memory learns, from what, by which rule, and when; and what was ruled where the rule left it open.
+
+    `told` are the exact forms of all that is said on it.
+    """
+
+    scope: Scope
+    source: Source
+    policy: Policy
+    at: datetime
+    rulings: Rulings = field(default_factory=dict)
+    told: frozenset[str] = frozenset()
+
+    @property
+    def said_at(self) -> datetime:
+        return self.source.said_at or self.at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What became of a candidate: the verdict, the fact that now says it, and the one that is no longer current.
+
+    `rows` is empty where the candidate added nothing, not even a wording. `has_new_source` is false where an episode
+    repeats itself in other words.
+    """
+
+    candidate: CandidateFact
+    verdict: Verdict
+    fact: Fact
+    replaced: Fact | None = None
+    rows: tuple[Row, ...] = ()
+    has_new_source: bool = True
+
+    @property
+    def has_new_fact(self) -> bool:
+        return any(isinstance(row, Learned) for row in self.rows)
+
+    @property
+    def other_id(self) -> UUID | None:
+        """The known fact that the verdict names."""
+        return None if isinstance(self.verdict, New) else self.verdict.fact_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """A finding for each candidate, in order, and the vectors of the facts that are new."""
+
+    findings: tuple[Finding, ...]
+    vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(row for finding in self.findings for row in finding.rows)
+
+
+def fact_id(episode_id: UUID, text: str) -> UUID:
+    """Name the fact that *episode_id* taught with *text*: the same name however often it is taught."""
+    return uuid5(episode_id, exact_form(text))
+
+
+def confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occasion: Occasion) -> Finding:
+    """The fact that *verdict* names was said again; the wording is kept as evidence, whoever said it."""
+    fact = known[verdict.fact_id]
+    source = _source(candidate, occasion)
+    row = Confirmed(
+        fact_id=verdict.fact_id,
+        source=source,
+        text=candidate.text,
+        reason=verdict.reason,
+        at=occasion.at,
+        similarity=verdict.similarity,
+    )
+    is_new = not fact.was_said_in(source.episode_id)
+    return Finding(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,), has_new_source=is_new)
+
+
+def learned(
+    candidate: CandidateFact,
+    verdict: New | Richer | Supersedes | Linked,
+    known: Knowledge,
+    occasion: Occasion,
+    *,
+    embedder: str | None,
+) -> Finding:
+    """A fact of its own, with a vector by *embedder*, and what *verdict* makes of the known one that it names."""
+    fact = _new_fact(candidate, occasion)
+    new = Learned(fact=fact, reason=verdict.reason, embedded_by=embedder)
+    match verdict:
+        case New():
+            return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new,))
+        case Linked(fact_id=other, reason=reason, similarity=similarity):
+            linked = LinkedRow(fact_id=fact.id, other=other, reason=reason, at=occasion.at, similarity=similarity)
+            return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new, linked))
+        case Richer(fact_id=other, reason=reason, similarity=similarity):
+            gone = Superseded(fact_id=other, by=fact.id, reason=reason, at=occasion.at, similarity=similarity)
+            return Finding(
+                candidate=candidate, verdict=verdict, fact=fact, replaced=known[other].fact, rows=(new, gone)
+            )
+        case Supersedes():
+            return _contradicting(candidate, verdict, fact, known[verdict.fact_id], occasion, new)
+
+
+def _contradicting(
+    candidate: CandidateFact, verdict: Supersedes, fact: Fact, other: KnownFact, occasion: Occasion, new: Learned
+) -> Finding:
+    """Of *fact* and *other*, which cannot both be true, the one that was said later is current."""
+    if occasion.said_at < other.said_at:
+        gone = outdated(fact.id, by=other.fact.id, verdict=verdict, valid_to=other.valid_from, at=occasion.at)
+        late = Linked(
+            fact_id=verdict.fact_id,
+            reason=f"{verdict.reason}; the other was said later",
+            similarity=verdict.similarity,
+        )
+        return Finding(candidate=candidate, verdict=late, fact=fact, replaced=fact, rows=(new, gone))
+    gone = outdated(other.fact.id, by=fact.id, verdict=verdict, valid_to=occasion.said_at, at=occasion.at)
+    return Finding(candidate=candidate, verdict=verdict, fact=fact, replaced=other.fact, rows=(new, gone))
+
+
+def outdated(fact_id: UUID, *, by: UUID, verdict: Supersedes, valid_to: datetime, at: datetime) -> Superseded:
+    """The row that says: true until *valid_to*, and no longer."""
+    return Superseded(
+        fact_id=fact_id, by=by, reason=verdict.reason, at=at, similarity=verdict.similarity, valid_to=valid_to
+    )
+
+
+def _new_fact(candidate: CandidateFact, occasion: Occasion) -> Fact:
+    return Fact(
+        id=fact_id(occasion.source.episode_id, candidate.text),
+        scope=occasion.scope,
+        text=candidate.text.strip(),
+        category=candidate.category,
+        subject=candidate.subject,
+        confidence=candidate.confidence,
+        source=_source(candidate, occasion),
+        learned_at=occasion.at,
+        event_date=candidate.event_date,
+    )
+
+
+def _source(candidate: CandidateFact, occasion: Occasion) -> Source:
+    """The occasion's source, with whose words the candidate is, and the turns it rests on where it names any."""
+    return replace(occasion.source, turns=candidate.turns or occasion.source.turns, trust=candidate.trust)

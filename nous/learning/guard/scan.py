@@ -1,0 +1,225 @@
+"""From tokens to words: the third step of reading a text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from nous.learning.guard.lexicon import Lexicon
+from nous.learning.guard.quantities import Found, quantity_at
+from nous.learning.guard.stem import stem
+from nous.learning.guard.tokens import Shape, Token
+from nous.learning.guard.word import Frame, Role, Tense, Word
+
+
+@dataclass(slots=True)
+class Scan:
+    """One pass over the tokens, and what it remembers of the words before."""
+
+    lexicon: Lexicon
+    words: list[Word] = field(default_factory=list[Word])
+    negated: list[str] = field(default_factory=list[str])
+    quantifiers: list[str] = field(default_factory=list[str])
+    modals: set[str] = field(default_factory=set[str])
+    grammar: set[str] = field(default_factory=set[str])
+    is_titled: bool = False
+    marker: str = ""
+    marker_is_used: bool = False
+    auxiliary: str = ""
+    negations: int = 0
+    clause: str = ""
+    before: str = ""
+    is_fresh: bool = True
+    outer: str = ""
+    frame: Frame | None = None
+    has_auxiliary: bool = False
+
+    def take_all(self, pieces: Sequence[Token]) -> None:
+        at = 0
+        while at < len(pieces):
+            known = len(self.words)
+            quantity, length = self._quantity(pieces[at : at + 6]) or ("", 1)
+            if quantity or pieces[at].shape is Shape.SYMBOL:
+                text = " ".join(piece.text for piece in pieces[at : at + length])
+                self._add(replace(pieces[at], text=text), Role.QUANTITY, quantity or pieces[at].lower)
+            elif not (self._is_bound(pieces[at : at + 4]) or self._is_switch(pieces[at : at + 2])):
+                self._take_word(pieces[at], before=pieces[at + 1] if at + 1 < len(pieces) else None)
+            at += length
+            self.before = pieces[at - 1].lower
+            self.is_fresh = len(self.words) == known or pieces[at - 1].ends
+            if pieces[at - 1].ends:
+                self._end_phrase()
+                self.clause = ""
+                if self.is_titled:
+                    self._begin_predicate("be")
+        self.negated.extend("" for _ in range(self.negations))
+
+    def _quantity(self, pieces: Sequence[Token]) -> Found | None:
+        """The quantity at the head of *pieces*; but `a day` is none in `3 times a day`."""
+        if pieces[0].lower in ("a", "an") and self._follows_quantity():
+            return None
+        return quantity_at(pieces, self.lexicon)
+
+    def _follows_quantity(self) -> bool:
+        return not self.is_fresh and bool(self.words) and self.words[-1].role is Role.QUANTITY
+
+    def _begin_period(self) -> None:
+        self.outer = "" if self.marker_is_used else self.marker
+        self.marker, self.marker_is_used = "every", False
+
+    def _is_bound(self, pieces: Sequence[Token]) -> bool:
+        """Whether the first of *pieces* bounds the number after it, as in `over 500`, or names it: `version 3.1`."""
+        word = pieces[0].lower
+        if word == "version":
+            return len(pieces) > 1 and pieces[1].shape is Shape.NUMBER
+        if word not in self.lexicon.bounds or quantity_at(pieces[1:], self.lexicon) is None:
+            return False
+        self.quantifiers.append(self.lexicon.bounds[word])
+        return True
+
+    def _is_switch(self, pieces: Sequence[Token]) -> bool:
+        """Whether the first of *pieces* is a state, as in `the light is on` and `is off in winter`."""
+        word, following = pieces[0], pieces[1] if len(pieces) > 1 else None
+        if self.marker != "be" or self.marker_is_used or word.lower not in _SWITCHES:
+            return False
+        if not word.ends and following and following.lower not in self.lexicon.prepositions:
+            return False
+        self._add(word, Role.WORD, self.lexicon.key(_SWITCHES[word.lower]))
+        return True
+
+    def _take_word(self, piece: Token, before: Token | None) -> None:
+        lexicon, word = self.lexicon, piece.lower
+        is_period = before is not None and before.lower.removesuffix("s") in lexicon.periods
+        small = lexicon.canonical.get(word, word)
+        if _is_letter_as_name(piece):
+            self._add(piece, Role.NAME, word)
+            return
+        if small in lexicon.excluding:
+            self.grammar.add(small)
+        if word in lexicon.negators:
+            self.negations += 1
+        elif word in lexicon.quantifiers or "_" in word:
+            self.quantifiers.append(lexicon.quantifiers.get(word, word))
+            if is_period:
+                self._begin_period()
+        elif word in ("a", "an") and is_period and self._follows_quantity():
+            self.quantifiers.append("every")
+            self._begin_period()
+        elif word in lexicon.modals:
+            self.modals.add(lexicon.modals[word])
+            self.auxiliary = "modal"
+            self._begin_predicate("")
+        elif word in lexicon.prepositions:
+            self.marker, self.marker_is_used = small, False
+            if small in lexicon.clausal:
+                self.clause = small
+        elif word in lexicon.function:
+            self._take_function_word(small)
+        elif _is_name(piece):
+            self._add(piece, Role.NAME, lexicon.same.get(word, word))
+        else:
+            self._add(piece, Role.WORD, lexicon.key(word))
+
+    def _take_function_word(self, word: str) -> None:
+        if word in ("and", "or"):
+            return
+        if word in _FINITE:
+            self._begin_predicate(_FINITE[word])
+        if word in _AUXILIARIES:
+            self.auxiliary = "modal" if word == "been" and self.clause else _AUXILIARIES[word]
+            self.marker, self.marker_is_used = ("be", False) if self.auxiliary in ("is", "was") else ("", False)
+        elif self.marker_is_used:
+            self.marker, self.marker_is_used = "", False
+
+    def _begin_predicate(self, verb: str) -> None:
+        """An auxiliary is certain; what looked like a verb before may have been a noun, as in `the run time is`."""
+        if self.words and not self.has_auxiliary:
+            self.frame, self.has_auxiliary = Frame(len(self.words), verb), True
+
+    def _see_verb(self, base: str) -> None:
+        """Let the word with the root *base* be the verb, if none was found and it is not governed, as a noun may be."""
+        if self.frame and not self.frame.verb and self.frame.subject == len(self.words):
+            self.frame = Frame(len(self.words), base)
+            return
+        is_governed = self.marker and not self.marker_is_used
+        if self.words and not self.frame and not is_governed and base in self.lexicon.values.verbs:
+            self.frame = Frame(len(self.words), base)
+
+    def _add(self, piece: Token, role: Role, key: str) -> None:
+        word = piece.lower
+        base = stem(self.lexicon.bases.get(word, word))
+        if role is Role.WORD:
+            self._see_verb(base)
+        found = Word(
+            text=piece.text,
+            key=key,
+            role=role,
+            root=base,
+            marker=self.marker,
+            tense=self._tense(piece) if role is Role.WORD else None,
+            is_doubt=role is Role.WORD and base in self.lexicon.doubts,
+            clause=self.clause,
+            opens=self.is_fresh,
+            joined=self.before in ("and", "or") and not piece.is_owner,
+            is_one=self.before in ("a", "an"),
+        )
+        self.words.append(self._instead_of_light(found) if found.role is Role.WORD else found)
+        self.negated.extend(key for _ in range(self.negations))
+        self.negations = 0
+        self.auxiliary = self.auxiliary if self.lexicon.is_adverb(word) else ""
+        self.marker_is_used = True
+        if self.marker == "every":
+            self.marker, self.marker_is_used, self.auxiliary = self.outer, False, ""
+        elif role is Role.QUANTITY and not _may_count(key):
+            self._end_phrase()
+
+    def _instead_of_light(self, deed: Word) -> Word:
+        """*deed* in the place of the verb that only carries it: `decision` for `made the decision`."""
+        if not self.words or not self._is_light(self.words[-1]) or not self.lexicon.is_deed(deed.text.casefold()):
+            return deed
+        if self.before not in (*_ARTICLES, self.words[-1].text.casefold()):
+            return deed
+        verb = self.words.pop()
+        return replace(deed, marker=verb.marker, tense=verb.tense, opens=verb.opens, joined=verb.joined)
+
+    def _is_light(self, word: Word) -> bool:
+        text = word.text.casefold()
+        return word.role is Role.WORD and stem(self.lexicon.bases.get(text, text)) in self.lexicon.light
+
+    def _tense(self, piece: Token) -> Tense | None:
+        """When the verb *piece* says it is; None where it may be a participle, an infinitive or a noun."""
+        word = piece.lower
+        is_past = piece.is_past or self.lexicon.is_past(word)
+        if self.auxiliary in ("is", "was"):
+            return Tense.PAST if self.auxiliary == "was" else Tense.PRESENT
+        if self.auxiliary == "modal" or (self.marker and not self.marker_is_used) or word.endswith("ing"):
+            return None
+        if is_past:
+            return Tense.PAST if self.words else None
+        return Tense.PRESENT
+
+    def _end_phrase(self) -> None:
+        self.marker, self.marker_is_used, self.auxiliary = "", False, ""
+
+
+_FINITE = {"is": "be", "has": "have", "does": ""}
+_SWITCHES = {"on": "enabled", "off": "disabled"}
+_ARTICLES = frozenset({"a", "an", "the"})
+_AUXILIARIES = {
+    "is": "is", "be": "is", "being": "is", "get": "is", "gets": "is", "getting": "is",
+    "was": "was", "been": "was", "got": "was", "had": "was", "did": "was",
+    "has": "has", "does": "has",
+}  # fmt: skip
+
+
+def _may_count(quantity: str) -> bool:
+    """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
+    return quantity.isdecimal() and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
+
+
+def _is_name(piece: Token) -> bool:
+    """A capital that no sentence asked for. The first word of a sentence stays in doubt, and counts as a word."""
+    return (piece.text[0].isupper() and not piece.starts) or any(letter.isupper() for letter in piece.text[1:])
+
+
+def _is_letter_as_name(piece: Token) -> bool:
+    """As in `service A`; but not the article, nor `I`."""
+    return len(piece.text) == 1 and piece.text.isupper() and piece.text != "I" and not piece.starts

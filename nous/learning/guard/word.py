@@ -1,0 +1,53 @@
+"""What a text is read into, word by word."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+ONE = "1"
+"""A count that an article says as well, so that it is weighed with the words, not with the quantities."""
+
+
+class Role(Enum):
+    """What a word is: a name and a quantity have to be the same to the letter."""
+
+    WORD = auto()
+    NAME = auto()
+    QUANTITY = auto()
+
+
+class Tense(Enum):
+    PAST = auto()
+    PRESENT = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word with content. `root` is what its forms share, `key` what those of its synonyms do, too.
+
+    `marker` is the preposition it stands under, `be` for what follows a form of that verb, and empty where neither
+    precedes. `clause` is the conjunction that opens the clause it is in. The word `opens` a phrase, is `joined` to the
+    one before by `and`, or follows `a` (`is_one`).
+    """
+
+    text: str
+    key: str
+    role: Role
+    root: str = ""
+    marker: str = ""
+    tense: Tense | None = None
+    is_doubt: bool = False
+    clause: str = ""
+    opens: bool = False
+    joined: bool = False
+    is_one: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A statement as subject and predicate: the words before its verb, counted, and that verb's root.
+
+    `be` and `have` carry no content and are not among the words; of an auxiliary, the verb is what follows.
+    """
+
+    subject: int
+    verb: str

@@ -1,0 +1,73 @@
+"""What somebody who understands both texts has ruled, where the texts alone left it open."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+from nous.learning.judge import Known, Linked, Richer, Supersedes
+from nous.scope import Scope
+
+
+class Relation(StrEnum):
+    """How a statement stands to a known one."""
+
+    SAME = "same"
+    MORE = "more"
+    LESS = "less"
+    CORRECTS = "corrects"
+    DIFFERENT = "different"
+
+
+class Ruling(NamedTuple):
+    """A relation, who found it, and why."""
+
+    relation: Relation
+    by: str
+    why: str = ""
+
+
+class Doubt(NamedTuple):
+    """A statement that may be the fact *fact_id*, and the words of both."""
+
+    form: str
+    fact_id: UUID
+    said: str
+    known: str
+
+
+Rulings = Mapping[tuple[str, UUID], Ruling]
+"""By the exact form of the statement, and the fact it was held against."""
+
+
+class Arbiter(Protocol):
+    """Somebody who understands texts."""
+
+    def rule(self, doubts: Sequence[Doubt], *, scope: Scope, subject: UUID) -> Rulings:
+        """How the statements of *doubts* stand to the known ones, as far as that is clear; what is not stays open.
+
+        It does not fail: who cannot be asked rules nothing. What was asked is kept under *scope* and *subject*.
+        """
+        ...
+
+
+def ruled(verdict: Linked, ruling: Ruling) -> Known | Richer | Supersedes | Linked:
+    """*verdict*, as *ruling* has it; the reason says who ruled.
+
+    What differs in a number, a date or a name is never the same, whoever says so; the one may well correct the other.
+    """
+    fact_id, similarity = verdict.fact_id, verdict.similarity
+    by = f"{ruling.by}: {ruling.why}" if ruling.why else ruling.by
+    may_merge = verdict.is_open or ruling.relation is Relation.CORRECTS
+    match ruling.relation if may_merge else Relation.DIFFERENT:
+        case Relation.SAME:
+            return Known(fact_id=fact_id, reason=f"the same, says {by}", similarity=similarity)
+        case Relation.LESS:
+            return Known(fact_id=fact_id, reason=f"less than is known, says {by}", similarity=similarity)
+        case Relation.MORE:
+            return Richer(fact_id=fact_id, reason=f"the same and more, says {by}", similarity=similarity)
+        case Relation.CORRECTS:
+            return Supersedes(fact_id=fact_id, reason=f"another value of the same, says {by}", similarity=similarity)
+        case Relation.DIFFERENT:
+            reason = f"{verdict.reason}; not the same, says {by}"
+            return Linked(fact_id=fact_id, reason=reason, similarity=similarity)

@@ -1,0 +1,64 @@
+"""Which candidates can be learned at all. The one place where they are capped."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from nous.episode import CandidateFact, Category, Trust
+from nous.learning.normalise import exact_form
+
+LONGEST_TEXT = 4000
+"""Characters in a fact. What is longer is no fact, and would take minutes to compare."""
+
+
+class Unusable(StrEnum):
+    """Why a candidate is not learned."""
+
+    BLANK = "says nothing"
+    TOO_LONG = "too long"
+    FORGOTTEN = "was forgotten on request"
+    OVER_CAP = "over the cap"
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """Candidates that can be learned, in order, and how many cannot, by reason."""
+
+    candidates: tuple[CandidateFact, ...]
+    dropped: tuple[tuple[str, int], ...] = ()
+
+
+def usable(candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collection[str] = ()) -> Usable:
+    """The first *cap* of *candidates* that say something a fact can hold, but what is *forgotten*: exact forms.
+
+    A rule that no user gave is learned as what it is, somebody's view.
+    """
+    dropped: Counter[str] = Counter()
+
+    def fitting() -> Iterator[CandidateFact]:
+        for candidate in candidates:
+            reason = _objection(candidate, forgotten)
+            if reason:
+                dropped[reason] += 1
+            else:
+                yield _ruled(candidate)
+
+    kept = tuple(fitting())
+    if len(kept) > cap:
+        dropped[Unusable.OVER_CAP] = len(kept) - cap
+    return Usable(kept[:cap], tuple(sorted((str(reason), count) for reason, count in dropped.items())))
+
+
+def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> Unusable | None:
+    if len(candidate.text) > LONGEST_TEXT:
+        return Unusable.TOO_LONG
+    form = exact_form(candidate.text)
+    if not form:
+        return Unusable.BLANK
+    return Unusable.FORGOTTEN if form in forgotten else None
+
+
+def _ruled(candidate: CandidateFact) -> CandidateFact:
+    is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
+    return candidate if is_given else replace(candidate, category=Category.CONCEPT)

@@ -1,0 +1,87 @@
+"""What is searched, and the three ways to find something in it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from nous.episode import Episode
+from nous.recall.files import files_named, touched
+from nous.recall.fusion import Found
+from nous.recall.hits import Filters, Hit, hit_of
+from nous.recall.query import Query
+from nous.recall.shelf import Place, Shelf, place_of
+from nous.recall.words import Match
+
+if TYPE_CHECKING:
+    from nous.recall.query import Vector
+
+_NAMED, _BESIDE = 2.0, 1.0
+"""A text that names a file, or a session that touched it, is nearer to it than what else such a session said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library:
+    """The facts of a scope, some of its episodes, the vectors of those that have one, and what of this may be found."""
+
+    shelf: Shelf
+    episodes: Sequence[Episode] = ()
+    vectors: "Mapping[UUID, Vector]" = field(default_factory=dict[UUID, "Vector"])
+    only: Filters = field(default_factory=Filters)
+
+    @cached_property
+    def _episodes(self) -> Mapping[Place, Episode]:
+        return {place_of(episode): episode for episode in self.episodes}
+
+    def hit(self, place: Place) -> Hit | None:
+        """What stands there, if it may be found."""
+        remembered = self._episodes.get(place) if place[1] else self.shelf.knowledge.get(place[0])
+        hit = hit_of(remembered) if remembered else None
+        return hit if hit and self.only.accepts(hit) else None
+
+    def by_words(self, query: Query, *, share: float, limit: int) -> dict[Place, Found]:
+        """What has any of the query's words; near is what `Match.is_near` calls so."""
+        matches = self._matches(query.text, limit)
+        return {match.key: Found(match.score, match.shown, match.is_near(share)) for match in matches}
+
+    def by_meaning(self, query: Query, *, cosine: float, limit: int) -> dict[Place, Found]:
+        """What has at least this *cosine* with the query."""
+        if query.vector is None:
+            return {}
+        facts = [((near.fact_id, ""), near.similarity) for near in self.shelf.knowledge.near(query.vector, cosine)]
+        vectors = [(place, self.vectors.get(place[0])) for place in self._episodes]
+        episodes = [(place, float(query.vector @ vector)) for place, vector in vectors if vector is not None]
+        nearest = sorted((*facts, *episodes), key=lambda near: -near[1])
+        found = ((place, Found(near, f"{near:.2f}")) for place, near in nearest if near >= cosine and self.hit(place))
+        return dict(islice(found, limit))
+
+    def by_file(self, query: Query, *, limit: int) -> dict[Place, Found]:
+        """What names a file that the query names, the sessions that touched it, and what else these said."""
+        if not query.files:
+            return {}
+        sessions = {
+            place: files[0]
+            for place, episode in self._episodes.items()
+            if (files := touched(query.files, episode.files_touched))
+        }
+        of_episode = {episode_id: file for (episode_id, _), file in sessions.items()}
+        beside = {(fact_id, ""): of_episode[episode] for fact_id, episode in self.shelf.said_in(of_episode)}
+        named = {**sessions, **dict(self._naming(query, limit))}
+        found = {place: Found(_BESIDE, file) for place, file in beside.items()} | {
+            place: Found(_NAMED, file) for place, file in named.items()
+        }
+        return {place: each for place, each in found.items() if self.hit(place)}
+
+    def _naming(self, query: Query, limit: int) -> Iterator[tuple[Place, str]]:
+        """Texts that name a file of the query's, with its name there."""
+        for path in query.files:
+            for match in self._matches("/".join(path), limit):
+                hit = self.hit(match.key)
+                files = touched([path], map("/".join, files_named(hit.text))) if hit else ()
+                if files:
+                    yield match.key, files[0]
+
+    def _matches(self, text: str, limit: int) -> list[Match[Place]]:
+        return self.shelf.words(self.episodes).search(text, limit, lambda place: self.hit(place) is not None)

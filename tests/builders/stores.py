@@ -1,0 +1,62 @@
+"""A store in all its parts, and the bus that writes it."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import redis
+
+from nous.bus.base import Bus, Committed, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.memory import MemoryBus
+from nous.bus.redis import RedisBus
+from nous.effects import Effects, Write
+from nous.events import DecisionRecorded
+from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, FactLog
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+from nous.store.plans import plan_for
+from nous.store.redis_anchors import RedisAnchors
+from nous.store.redis_decisions import RedisDecisions
+from nous.store.redis_episodes import RedisEpisodes
+from nous.store.redis_facts import RedisFactLog
+from nous.store.redis_uploads import RedisUploads
+from nous.store.uploads import Uploads
+
+KEYS = StoreKeys("t")
+KEEPER = Subscription("decision-keeper", DecisionRecorded)
+
+
+@dataclass(frozen=True)
+class Store:
+    """All that is stored."""
+
+    anchors: Anchors
+    briefs: Briefs
+    decisions: DecisionSource
+    episodes: Episodes
+    facts: FactLog
+    uploads: Uploads
+    bus: Bus
+
+    def write(self, *writes: Write) -> bool:
+        """Whether they were applied."""
+        return isinstance(self.bus.apply(Effects(writes=writes)), Committed)
+
+
+def in_memory() -> Store:
+    store = MemoryStore(KEYS)
+    return Store(store, store, store, store, store, store, MemoryBus(store.apply))
+
+
+def on_redis(client: redis.Redis) -> Store:
+    bus_keys = BusKeys("t")
+    episodes = RedisEpisodes(client, KEYS)
+    return Store(
+        anchors=RedisAnchors(client, KEYS),
+        briefs=episodes,
+        decisions=RedisDecisions(client, KEYS, bus_keys=bus_keys, group=KEEPER.group),
+        episodes=episodes,
+        facts=RedisFactLog(client, KEYS),
+        uploads=RedisUploads(client),
+        bus=RedisBus(client, plan_of=partial(plan_for, keys=KEYS), keys=bus_keys),
+    )

@@ -1,0 +1,124 @@
+"""A whole product with sessions that say the same things, and texts that were planted wherever a session leaves traces.
+
+    town = Town(directory, server)                 # server: ModelServer(about_its_service)
+    town.live()                                    # workers run until everything is at rest
+    assert keys_with(town.world.client, *town.planted)
+    town.stop()
+"""
+
+from pathlib import Path
+from typing import Any
+
+from builders.answers import answer
+from builders.model_server import ModelServer, Request
+from builders.waiting import wait_until
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.episode import Decision
+from nous.producer import producer_of
+from nous.runtime.publish import About
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import LlmSettings, PublishSettings, Settings, WorkerSettings
+from nous.wiring import build, fleet
+
+HERE = Scope(project="town")
+ELSEWHERE = Scope(project="elsewhere")
+SECRET, OTHER = "secret-session", "other-session"
+INLINE = 2000
+
+SHARED = "Service billing always runs on port 9017."
+SAID_BY_OTHER = "Service billing runs always on port 9017."
+
+
+def about_its_session(request: Request) -> str:
+    """An answer in words that tell where they come from."""
+    is_secret = "plantedwords" in request.user
+    own = "The plantedanswer codeword opens the vault." if is_secret else "The canteen opens at noon."
+    facts = [SHARED if is_secret else SAID_BY_OTHER, own]
+    return answer(
+        title="About plantedtitle" if is_secret else "About the canteen",
+        summary=f"{own} Billing was set to port 9017.",
+        key_points=[own],
+        candidate_facts=[
+            {
+                "text": text,
+                "category": "technical",
+                "subject": "plantedsubject" if is_secret else "billing",
+                "confidence": 0.9,
+                "turns": [1],
+                "event_date": None,
+            }
+            for text in facts
+        ],
+    )
+
+
+class Town:
+    """One process with every worker, on an embedded server of its own."""
+
+    def __init__(self, directory: Path, server: ModelServer) -> None:
+        self._directory = directory
+        self.settings = Settings(
+            data_dir=directory,
+            embedder="hashed",
+            background_model="openai:test-model",
+            llm=LlmSettings(base_url=server.openai_url, api_key="sk-test", deadline=5.0, patience=20.0),  # pyright: ignore[reportArgumentType]
+            worker=WorkerSettings(sweep_interval=0.1, backoff_base=0.05, max_attempts=1),
+            publish=PublishSettings(inline_limit=INLINE),
+        )
+        self.world = build(self.settings)
+        self.producer = producer_of(self.world)
+
+    @property
+    def client(self) -> Any:
+        return self.world.client
+
+    def settle(self) -> None:
+        """Let all workers run until nothing is left to do."""
+        crew = fleet(self.world, sorted(self.world.workers), open_quarantine=lambda _: None)
+        crew.start()
+        try:
+            wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
+        finally:
+            crew.stop()
+            crew.wait()
+
+    def stop(self) -> None:
+        self.world.mind.close()
+        for client in (self.world.client, self.world.rq_client):
+            client.connection_pool.disconnect()
+        embedded.stop(self._directory)
+
+    def publish(self, session: str, text: str, *, scope: Scope = HERE, again: bool = False, **about: Any) -> None:
+        list(self.producer.publish(told(text), About(scope=scope, session_id=session, **about), again=again))
+
+    def decide(self, session: str, text: str, *, scope: Scope = HERE) -> None:
+        self.producer.record(Decision(description=text), session_id=session, scope=scope, agent_id="default")
+
+    def lose(self, session: str, path: Path, *, scope: Scope = HERE) -> None:
+        """Publish a session whose file is gone by the time that somebody reads it."""
+        path.write_text(told("whatever"))
+        list(self.producer.publish(path, About(scope=scope, session_id=session)))
+        path.unlink()
+
+    def scribble(self, session: str, text: str, *, scope: Scope = HERE) -> None:
+        """Write into the stream what no release can read, as a foreign producer may."""
+        raw = (
+            f'{{"data": {{"session_id": "{session}", "scope": {{"project": "{scope.project}"}}, '
+            f'"bytes": "{text}"}}}}'
+        )
+        self.client.xadd(BusKeys().stream("session_ended", Lane.LIVE), {"event": raw})
+
+    def _is_at_rest(self) -> bool:
+        ledger = self.world.ledger
+        backlogs = [each for name in self.world.subscriptions for each in ledger.backlogs(name)]
+        return not any(backlog.pending or backlog.waiting for backlog in backlogs)
+
+
+def told(text: str) -> str:
+    return (
+        f"User: Please always run service billing on port 9017. {text}\n\n"
+        "Assistant: Done: service billing now listens on port 9017.\n\n"
+        "User: Thanks, that is all I needed."
+    )

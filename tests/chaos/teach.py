@@ -1,0 +1,58 @@
+"""A program for tests: teaches what it reads, session by session, whatever happens to the server meanwhile.
+
+Its argument is the settings, in JSON. Each line of standard input is a session: `{"session", "scope", "texts"}`. When a
+session is learned, its name is written, so that whoever reads it knows that the commit was acknowledged.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid5
+
+from nous.bus.base import Refused
+from nous.effects import Effects
+from nous.episode import CandidateFact
+from nous.errors import Retryable
+from nous.events import NAMESPACE
+from nous.fact import Source
+from nous.scope import Scope
+from nous.settings.model import Settings
+from nous.wiring import World, build
+
+_PAUSE = 0.05
+"""Seconds before a server that does not answer is tried again."""
+
+
+def source_of(session: str) -> Source:
+    episode = uuid5(NAMESPACE, session)
+    return Source(episode_id=episode, event_id=episode, session_id=session, turns=(1,))
+
+
+def teach(world: World, told: Mapping[str, Any]) -> None:
+    """Learn a session; what was refused is judged again, and what failed is tried again."""
+    candidates = [CandidateFact(text=text, turns=(1,)) for text in told["texts"]]
+    scope, source = Scope.parse(told["scope"]), source_of(told["session"])
+    while True:
+        try:
+            lesson = world.kit.learner.teach(candidates, scope=scope, source=source)
+            if lesson.append is None:
+                return
+            if not isinstance(world.bus.apply(Effects(writes=(lesson.append,))), Refused):
+                return
+        except Retryable:
+            time.sleep(_PAUSE)
+
+
+def main() -> None:
+    world = build(Settings.model_validate_json(sys.argv[1]))
+    for line in sys.stdin:
+        told = json.loads(line)
+        teach(world, told)
+        sys.stdout.write(f"{told['session']}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

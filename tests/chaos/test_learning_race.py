@@ -1,0 +1,204 @@
+"""Processes that teach the same at once, in one scope and in many, and under them a server that loses its last writes.
+
+`RACE_PROCESSES=8 RACE_TWINS=1500 RACE_EMBEDDER=minilm pytest -s tests/chaos/test_learning_race.py` is the large size.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import pytest
+from builders.waiting import wait_until
+
+from nous.fact import Row
+from nous.learning.judge import Known, Richer, judge
+from nous.learning.known import Knowledge, KnownFact
+from nous.learning.normalise import exact_form
+from nous.learning.statement import Statement
+from nous.scope import Scope
+from nous.server import embedded, lock
+from nous.server.place import locate
+from nous.settings.model import DedupSettings, Settings
+from nous.wiring import World, build
+
+PROCESSES = int(os.environ.get("RACE_PROCESSES", "4"))
+TWINS = int(os.environ.get("RACE_TWINS", "240"))
+EMBEDDER = os.environ.get("RACE_EMBEDDER", "hashed")
+CUTS = int(os.environ.get("RACE_CUTS", "2"))
+SEED = int(os.environ.get("RACE_SEED", "7"))
+IN_A_SESSION = 6
+
+pytestmark = pytest.mark.chaos
+
+
+class Session(NamedTuple):
+    session: str
+    scope: str
+    texts: tuple[str, ...]
+
+
+def variants(number: int) -> tuple[str, str]:
+    """One thing, said in two ways that no exact comparison brings together."""
+    return (
+        f"The retry limit of service-{number} is {number + 3} attempts",
+        f"Retry limit for service-{number}: {number + 3} attempts",
+    )
+
+
+def sessions(scopes: int) -> list[Session]:
+    """All twins, shuffled, in sessions of one scope each; the two of a pair are told in the same scope."""
+    drawn = random.Random(SEED)
+    told: dict[str, list[str]] = {f"race-{number}": [] for number in range(scopes)}
+    for number in range(TWINS // 2):
+        told[f"race-{number % scopes}"] += variants(number)
+    found: list[Session] = []
+    for scope, texts in told.items():
+        drawn.shuffle(texts)
+        parts = [tuple(texts[at : at + IN_A_SESSION]) for at in range(0, len(texts), IN_A_SESSION)]
+        found += [Session(f"{scope}/{number}", scope, part) for number, part in enumerate(parts)]
+    drawn.shuffle(found)
+    return found
+
+
+class Race:
+    """Processes that teach shares of *told* against the server of *directory*."""
+
+    def __init__(self, directory: Path, told: Sequence[Session]) -> None:
+        # Words alone are further apart than their sense.
+        near = 0.8 if EMBEDDER == "minilm" else 0.6
+        self.directory = directory
+        self.told = told
+        self.settings = Settings(data_dir=directory, embedder=EMBEDDER, dedup=DedupSettings(near=near))
+        self.world: World = build(self.settings)
+
+    def run(self, cuts: int = 0) -> Counter[str]:
+        """Run to the end; the texts that the server had taken and lost again, by how often."""
+        held: Counter[str] = Counter()
+        drawn = random.Random(SEED)
+        with ExitStack() as stack:
+            processes = [stack.enter_context(self._process()) for _ in range(PROCESSES)]
+            for number, process in enumerate(processes):
+                assert process.stdin
+                process.stdin.write("\n".join(json.dumps(each._asdict()) for each in self.told[number::PROCESSES]))
+                process.stdin.close()
+            for number in range(1, cuts + 1):
+                wait_until(lambda part=number / (cuts + 1): self._known() >= part * TWINS / 2, "facts", seconds=300)
+                held += self._lose_power(drawn.randrange(200, 20_000))
+            for process in processes:
+                assert process.stdout
+                process.stdout.read()
+                assert process.wait(300) == 0
+        return held
+
+    def _process(self) -> subprocess.Popen[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
+        command = [sys.executable, str(Path(__file__).with_name("teach.py")), self.settings.model_dump_json()]
+        return subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+
+    def _known(self) -> int:
+        return sum(self.world.kit.facts.read(Scope.parse(scope)).version.n for scope in {s.scope for s in self.told})
+
+    def _lose_power(self, length: int) -> Counter[str]:
+        """Kill the server and cut *length* bytes off its log, as if they had not reached the disk."""
+        place = locate(self.directory)
+        with lock.held(place.election, within=60):
+            os.kill(int(place.pid.read_text()), signal.SIGKILL)
+            wait_until(lambda: not lock.is_held(place.alive), "the server's end")
+            before = self._logs()
+            [tail] = sorted((place.home / "appendonlydir").glob("*.incr.aof"))[-1:]
+            os.truncate(tail, max(tail.stat().st_size - length, 0))
+            after = self._logs()
+        for scope, rows in after.items():
+            assert before[scope][: len(rows)] == rows, f"{scope} lost more than its tail"
+        return Counter(
+            text for scope, rows in before.items() for row in rows[len(after[scope]) :] for text in _texts(row)
+        )
+
+    def _logs(self) -> dict[str, tuple[Row, ...]]:
+        """The logs as they stand on the disk, read by a server of their own."""
+        with TemporaryDirectory(prefix="nous-") as name:
+            home = Path(name) / "redis"
+            home.mkdir(mode=0o700)
+            shutil.copytree(locate(self.directory).home / "appendonlydir", home / "appendonlydir")
+            try:
+                facts = build(self.settings.model_copy(update={"data_dir": Path(name)})).kit.facts
+                return {scope: facts.read(Scope.parse(scope)).rows for scope in {each.scope for each in self.told}}
+            finally:
+                embedded.stop(Path(name))
+
+    def knowledge(self) -> Iterator[tuple[str, Knowledge]]:
+        for scope in sorted({each.scope for each in self.told}):
+            kit = self.world.kit
+            with kit.memory.current(kit.facts, Scope.parse(scope), kit.embedder) as knowledge:
+                yield scope, knowledge
+
+
+def _texts(row: Row) -> Iterator[str]:
+    said: Any = getattr(row, "fact", row)
+    if text := getattr(said, "text", None):
+        yield text
+
+
+def said_twice(knowledge: Knowledge, world: World) -> Iterator[KnownFact]:
+    """Every current fact that the judge, asked afresh, takes for another current one."""
+    rule = world.kit.policy.for_embedder(world.kit.embedder.id)
+    for known in knowledge.current():
+        [vector] = world.kit.embedder.embed([known.fact.text])
+        others = [each for each in knowledge.near(vector, rule.near) if each.fact_id != known.fact.id]
+        if isinstance(judge(Statement(known.fact.text), others, rule), Known | Richer):
+            yield known
+
+
+def outcome(race: Race) -> Mapping[str, Any]:
+    """What is wrong in the end: facts that stand twice, texts that nobody knows, and counts that are off."""
+    tellers: dict[tuple[str, str], set[str]] = {}
+    for told in race.told:
+        for text in told.texts:
+            tellers.setdefault((told.scope, text), set()).add(told.session)
+    slipped, lost, off, kept = 0, list[str](), 0, 0
+    for scope, knowledge in race.knowledge():
+        slipped += sum(1 for _ in said_twice(knowledge, race.world))
+        kept += sum(1 for _ in knowledge.current())
+        for number in {
+            int(text.split("service-")[1].split()[0].strip(":")) for where, text in tellers if where == scope
+        }:
+            pair = variants(number)
+            expected = set[str]().union(*(tellers[scope, text] for text in pair))
+            lines = [knowledge.line(exact_form(text)) for text in pair]
+            lost += [text for text, line in zip(pair, lines, strict=True) if not line]
+            off += any(line and line[-1].times_confirmed != len(expected) for line in lines)
+    return {"kept": kept, "slipped": slipped, "lost": lost, "counts off": off}
+
+
+@pytest.mark.parametrize("scopes", [1, 64])
+def test_at_once_nothing_is_stored_twice_nothing_is_lost_and_every_source_counts(directory: Path, scopes: int) -> None:
+    race = Race(directory, sessions(scopes))
+
+    race.run()
+
+    found = outcome(race)
+    print(f"\n{PROCESSES} processes, {TWINS} twins, {scopes} scopes, {EMBEDDER}: {found}")
+    assert found == {"kept": TWINS // 2, "slipped": 0, "lost": [], "counts off": 0}
+
+
+def test_a_server_that_loses_its_last_writes_costs_those_alone(directory: Path) -> None:
+    race = Race(directory, sessions(4))
+
+    held = race.run(cuts=CUTS)
+
+    found = outcome(race)
+    print(f"\n{CUTS} power cuts, {sum(held.values())} tellings in the cut tails, {EMBEDDER}: {found}")
+    assert found["slipped"] == 0
+    assert set(found["lost"]) <= set(held)

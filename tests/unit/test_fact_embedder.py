@@ -1,0 +1,182 @@
+"""Learning while the embedder is out, or after it was changed, and what is made good later."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import uuid5
+
+import pytest
+from builders.episodes import HOME, episode
+from builders.kits import kit_of
+
+from nous.effects import Effects, SaveEpisode
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact
+from nous.errors import BadInput, Deferred, Unavailable
+from nous.events import NAMESPACE, EpisodeSummarized, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
+from nous.kit import Kit
+from nous.learning.policy import Policy
+from nous.store.memory import MemoryStore
+from nous.transcript.model import Transcript
+from workers import fact_embedder, fact_extractor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Moody(Hashed):
+    """An embedder that can be switched off, and refuses texts with a word."""
+
+    def __init__(self, *, dim: int = 256, refuses: str = "") -> None:
+        super().__init__(dim=dim)
+        self.is_out = False
+        self._refuses = refuses
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        if self.is_out:
+            raise Unavailable("the embedder is out")
+        if self._refuses and any(self._refuses in text for text in texts):
+            raise BadInput("it will not take one of these texts")
+        return super().embed(texts)
+
+
+class NoTranscripts:
+    def read(self, event: Event) -> Transcript:
+        raise AssertionError(f"no transcript is needed for {event.id}")
+
+
+class Scene:
+    """The two workers over a store in memory."""
+
+    def __init__(self, embedder: Hashed) -> None:
+        self.store = MemoryStore()
+        self.use(embedder)
+
+    def use(self, embedder: Hashed) -> None:
+        """From now on, workers have this embedder."""
+        self.kit: Kit = kit_of(
+            self.store, transcripts=NoTranscripts(), embedder=embedder, clock=lambda: AT, policy=Policy(near=0.5)
+        )
+
+    def learn(self, *texts: str, session: str = "s1") -> Sequence[Event]:
+        summarized = EpisodeSummarized.of(
+            episode(session, scope=HOME), cause=_ended(session), by="episode-summarizer", at=AT
+        )
+        event = replace(summarized, candidate_facts=tuple(CandidateFact(text=text) for text in texts))
+        return self._done(fact_extractor.WORKER.build(self.kit)(event))
+
+    def repair(self) -> Sequence[Event]:
+        """What follows from facts that wait, step by step to the end."""
+        event, told = _waiting(), list[Event]()
+        while True:
+            events = self._done(fact_embedder.WORKER.build(self.kit)(event))
+            told.extend(events)
+            more = [each for each in events if isinstance(each, FactsUnembedded)]
+            if not more:
+                return told
+            event = more[0]
+
+    def current(self) -> list[str]:
+        with self.kit.memory.current(self.kit.facts, HOME, self.kit.embedder) as knowledge:
+            return [known.fact.text for known in knowledge.current()]
+
+    def waiting(self) -> list[str]:
+        with self.kit.memory.current(self.kit.facts, HOME, self.kit.embedder) as knowledge:
+            return [known.fact.text for known in knowledge.without_vector()]
+
+    def _done(self, effects: Effects) -> Sequence[Event]:
+        assert self.store.apply(effects.writes) is None
+        return effects.events
+
+
+def _ended(session: str) -> Event:
+    event_id = uuid5(NAMESPACE, f"ended {session}")
+    return FactsUnembedded(
+        id=event_id, time=AT, source="tests", scope=HOME, agent_id="a", session_id=session, trace_id=event_id
+    )
+
+
+def _waiting() -> FactsUnembedded:
+    event_id = uuid5(NAMESPACE, "waiting")
+    return FactsUnembedded(
+        id=event_id, time=AT, source="tests", scope=HOME, agent_id="a", session_id="s", trace_id=event_id
+    )
+
+
+def test_while_the_embedder_is_out_facts_are_kept_and_equal_texts_are_known() -> None:
+    embedder = Moody()
+    scene = Scene(embedder)
+    scene.learn("The API is on port 8080")
+    embedder.is_out = True
+
+    events = scene.learn("the API is on port 8080.", "The API's on port 8080", session="s2")
+
+    assert [type(event) for event in events] == [FactConfirmed, FactLearned, FactsUnembedded]
+    assert scene.waiting() == ["The API's on port 8080"]
+
+
+def test_when_it_is_back_what_waited_is_compared_and_goes_into_what_it_repeats() -> None:
+    embedder = Moody()
+    scene = Scene(embedder)
+    scene.learn("The API is on port 8080")
+    embedder.is_out = True
+    scene.learn("The API's on port 8080", "Tim likes tea", session="s2")
+    embedder.is_out = False
+
+    events = scene.repair()
+
+    assert [type(event) for event in events] == [FactSuperseded]
+    assert scene.current() == ["The API is on port 8080", "Tim likes tea"]
+    assert scene.waiting() == []
+    assert scene.repair() == []
+
+
+def test_while_it_is_out_repairing_waits_and_costs_no_attempt() -> None:
+    embedder = Moody()
+    scene = Scene(embedder)
+    embedder.is_out = True
+    scene.learn("Tim likes tea")
+
+    with pytest.raises(Deferred):
+        scene.repair()
+
+
+def test_another_embedder_gets_vectors_of_its_own_and_the_first_keeps_its() -> None:
+    first, second = Moody(), Moody(dim=128)
+    scene = Scene(first)
+    scene.learn(*(f"Ticket ABC-{number} is about topic {number}" for number in range(200)), session="many")
+    scene.use(second)
+    assert len(scene.waiting()) == 50
+
+    events = scene.learn("Tim likes tea", session="s2")
+    assert isinstance(events[-1], FactsUnembedded)
+    scene.repair()
+
+    assert scene.waiting() == []
+    scene.use(first)
+    assert scene.waiting() == ["Tim likes tea"]
+
+
+def test_one_text_that_the_embedder_refuses_costs_the_others_nothing() -> None:
+    scene = Scene(Moody(refuses="poison"))
+
+    events = scene.learn("Tim likes tea", "The poison is in the cellar", "The API is on port 8080")
+
+    assert sum(isinstance(event, FactLearned) for event in events) == 3
+    assert scene.waiting() == ["The poison is in the cellar"]
+    assert scene.repair() == []
+
+
+def test_the_summary_of_a_stored_episode_gets_a_vector() -> None:
+    scene = Scene(Moody())
+    stored = episode("s1", scope=HOME)
+    scene.store.apply([SaveEpisode(episode=stored)])
+
+    scene.learn("Tim likes tea")
+
+    found = scene.store.episode_vectors(HOME, [stored.id], embedder=scene.kit.embedder.id)
+    assert list(found) == [stored.id]

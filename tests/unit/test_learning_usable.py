@@ -1,0 +1,31 @@
+"""Which candidates can be learned."""
+
+from nous.episode import CandidateFact, Category, Trust
+from nous.learning.usable import LONGEST_TEXT, Unusable, usable
+
+
+def test_blanks_are_passed_over_and_what_is_cut_is_reported() -> None:
+    candidates = [CandidateFact(text=text) for text in ("one", " ", "two", "...", "three", "four")]
+
+    found = usable(candidates, cap=3)
+
+    assert [candidate.text for candidate in found.candidates] == ["one", "two", "three"]
+    assert dict(found.dropped) == {Unusable.BLANK: 2, Unusable.OVER_CAP: 1}
+
+
+def test_a_text_too_long_for_a_fact_costs_itself_alone() -> None:
+    fitting = CandidateFact(text="The port is 8080")
+
+    found = usable([CandidateFact(text="x" * (LONGEST_TEXT + 1)), fitting], cap=50)
+
+    assert found.candidates == (fitting,)
+    assert dict(found.dropped) == {Unusable.TOO_LONG: 1}
+
+
+def test_only_a_user_gives_rules() -> None:
+    given = CandidateFact(text="Use tabs", category=Category.RULE, trust=Trust.USER)
+    claimed = CandidateFact(text="Use spaces", category=Category.RULE, trust=Trust.TOOL)
+
+    found = usable([given, claimed], cap=50)
+
+    assert [candidate.category for candidate in found.candidates] == [Category.RULE, Category.CONCEPT]

@@ -1,0 +1,86 @@
+"""How a fact is known."""
+
+from uuid import UUID, uuid5
+
+import pytest
+from builders.knowing import AT, id_of, nothing, taught
+
+from nous.brief import Brief, Passage
+from nous.errors import BadInput, NotFound
+from nous.events import NAMESPACE
+from nous.learning.known import Knowledge
+from nous.learning.superseding import superseding
+from nous.recall.why import Grounds, grounds, named
+
+PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
+
+
+def briefs(episode_id: UUID) -> Brief | None:
+    if episode_id != uuid5(NAMESPACE, "first"):
+        return None
+    return Brief(windows=((Passage("[User] use port 8080", "User", 1), Passage("[User] thanks", "User", 2)),))
+
+
+def why(knowledge: Knowledge, text: str) -> Grounds:
+    return grounds(id_of(knowledge, text), knowledge, briefs)
+
+
+def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    taught(knowledge, "the API is on port 8080.", session="second")
+
+    first, second = why(knowledge, PORT).tellings
+
+    assert (first.reason, first.quotes) == ("nothing known is near", ("[User] use port 8080",))
+    assert (second.text, second.reason, second.quotes) == ("the API is on port 8080.", "the same text", ())
+    assert second.source.session_id == "second"
+    assert second.source.digest == "ab" * 32
+
+
+def test_both_of_two_facts_that_are_alike_tell_of_the_other() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    taught(knowledge, OTHER_PORT, session="second")
+
+    for one, other in ((PORT, OTHER_PORT), (OTHER_PORT, PORT)):
+        [relative] = why(knowledge, one).relatives
+        assert (relative.relation, relative.text) == ("is kept beside", other)
+        assert "8081 / 8080" in relative.reason
+
+
+def test_a_fact_in_the_place_of_another_is_told_by_both() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    taught(knowledge, OTHER_PORT, session="second")
+    old, new = id_of(knowledge, PORT), id_of(knowledge, OTHER_PORT)
+
+    knowledge.extend([superseding(old, by=new, knowledge=knowledge, reason="moved", at=AT)], {})
+
+    assert "gave way to" in {each.relation for each in why(knowledge, PORT).relatives}
+    assert "took the place of" in {each.relation for each in why(knowledge, OTHER_PORT).relatives}
+    assert [known.fact.id for known in knowledge.current()] == [new]
+
+
+def test_no_fact_takes_its_own_place_not_even_through_others() -> None:
+    knowledge = nothing()
+    taught(knowledge, "one thing", "another matter", "something else")
+    one, two, three = (known.fact.id for known in knowledge)
+    for old, by in ((one, two), (two, three)):
+        knowledge.extend([superseding(old, by=by, knowledge=knowledge, reason="", at=AT)], {})
+
+    for old, by in ((three, one), (three, three), (one, three)):
+        with pytest.raises(BadInput):
+            superseding(old, by=by, knowledge=knowledge, reason="", at=AT)
+    with pytest.raises(NotFound):
+        superseding(three, by=uuid5(NAMESPACE, "nothing"), knowledge=knowledge, reason="", at=AT)
+
+
+def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    fact_id = str(id_of(knowledge, PORT))
+
+    for name in (fact_id, fact_id.upper(), fact_id[:11], fact_id.replace("-", "")):
+        assert [known.fact.text for known in named(name, knowledge)] == [PORT]
+    assert named("", knowledge) == named("xyz", knowledge) == []
