@@ -65,9 +65,10 @@ class Tier(StrEnum):
 
 
 class Trust(StrEnum):
-    """Who said it, the most trusted first. What a tool or a page says was chosen by nobody who is known."""
+    """On whose word something stands, the most trusted first. What a page says anybody may have written."""
 
     USER = "user"
+    SYSTEM = "system"
     ASSISTANT = "assistant"
     TOOL = "tool"
     WEB = "web"

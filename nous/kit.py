@@ -15,7 +15,7 @@ from nous.extractor import Extractor
 from nous.learner import Learner
 from nous.learning.policy import Policy
 from nous.learning.ruling import Arbiter
-from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, FactLog, Transcripts
+from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
 from nous.transcript.model import Transcript
 
@@ -29,6 +29,7 @@ class Kit:
     """
 
     episodes: Episodes
+    episode_vectors: EpisodeVectors
     briefs: Briefs
     decisions: DecisionSource
     anchors: Anchors

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from nous.effects import AppendFacts
-from nous.embed.absent import Absent
+from nous.embed.absent import present
 from nous.embed.base import Embedder
 from nous.episode import CandidateFact
 from nous.errors import BadInput, Deferred, Unavailable
@@ -76,7 +76,7 @@ class Learner:
             Unavailable: the log did not answer.
             Misconfigured: the embedder is not installed, or the log holds vectors of it with another dimension.
         """
-        embedder = _present(self.embedder)
+        embedder = present(self.embedder)
         vectors = _vectors([candidate.text for candidate in candidates], embedder)
         occasion = Occasion(scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock())
         lesson, open_ones = self._judged(candidates, vectors, occasion, embedder)
@@ -123,16 +123,6 @@ class Learner:
 
 def _leaves_waiting(learning: Learning) -> bool:
     return any(finding.fact.id not in learning.vectors for finding in learning.findings if finding.has_new_fact)
-
-
-def _present(embedder: Embedder) -> Embedder:
-    """*embedder*, or one that makes no vectors where it cannot say who it is before it has answered once."""
-    try:
-        _ = embedder.id, embedder.dim
-    except (Unavailable, Deferred) as error:
-        log.warning("the embedder does not answer; facts are compared by their text alone", reason=str(error))
-        return Absent()
-    return embedder
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":

@@ -2,8 +2,8 @@
 
 Code of ours logs with `structlog.get_logger(__name__)`; RQ and redis-py log with the standard library. Both pass the
 same processors, so whatever was bound with `structlog.contextvars` (the ids of event, session, job and worker) is on
-every line that is written meanwhile, in that thread. What RQ tells at level info of each worker and job is for debugging:
-our own lines say it once.
+every line that is written meanwhile, in that thread. What RQ tells of each worker and job at level info is for
+debugging: our own lines say it once.
 """
 
 import json

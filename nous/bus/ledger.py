@@ -66,7 +66,7 @@ class Whereabouts(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where an event is for one group, and why it is there, in words; where it waits to be tried again, from when on."""
+    """Where an event is for one group, and why it is there, in words; where it waits to be tried again, until when."""
 
     where: Whereabouts
     ticket: Ticket | None = None

@@ -59,8 +59,9 @@ class Progress:
 
     def next_try(self, lease_ends: float | None) -> datetime | None:
         """When it is tried again, if it waits for that; a lease ends so many seconds after the epoch."""
-        is_waiting = self.state is State.WAITING and lease_ends is not None
-        return datetime.fromtimestamp(lease_ends, tz=UTC) if is_waiting else None
+        if self.state is not State.WAITING or lease_ends is None:
+            return None
+        return datetime.fromtimestamp(lease_ends, tz=UTC)
 
     def offers(self, attempt: int) -> bool:
         """Whether that attempt was offered and nobody has begun it."""

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from nous.bus.keys import BusKeys
 from nous.bus.redis_errors import translated
 from nous.bus.tombstones import Tombstone, mark_in
-from nous.learning.erasing import Forgotten
+from nous.learning.forgotten import Forgotten
 from nous.scope import Scope
 
 

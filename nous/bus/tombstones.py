@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from nous.errors import BadInput
 from nous.events import Event, episode_id
-from nous.learning.erasing import Forgotten
+from nous.learning.forgotten import Forgotten
 from nous.scope import Scope
 
 FORGOTTEN = "its session was forgotten"
@@ -66,7 +66,7 @@ def name_of(event: Event) -> str:
 
 
 def form_name(mark: str) -> str:
-    """The name for a text, of which `nous.learning.erasing.mark_of` is left."""
+    """The name for a text, of which `nous.learning.forgotten.mark_of` is left."""
     return f"{_FORM}{mark}"
 
 

@@ -1,32 +1,52 @@
 """`nous context`: what a new session is told."""
 
+from uuid import UUID
+
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import knowledge_of
+from nous.embed.absent import present
+from nous.episode import Trust
+from nous.learning.known import KnownFact
 from nous.recall.context import LONGEST, Notes, block, ranked
+from nous.recall.hits import Filters, Remembrance
+from nous.recall.library import Library
+from nous.recall.query import asked
+from nous.recall.search import search
+from nous.recall.shelf import Shelf
+from nous.recall.trivial import is_trivial
 from nous.scope import Scope
 from nous.wiring import build
 
 
 @click.command()
 @click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@click.option("--query", default="", help="What the session begins with: facts about it come first.")
 @click.option(
     "--budget", default=LONGEST, type=click.IntRange(1, LONGEST), show_default=True, help="Characters of the block."
 )
 @click.pass_obj
-def context(app: App, *, scope: str, budget: int) -> None:
+def context(app: App, *, scope: str, query: str, budget: int) -> None:
     """Print what a new session should know: the last session in short, and facts, as notes that fit a budget.
 
     The block is headed as notes, not instructions, and marked so that nothing in it can end it. Nothing is printed
-    where nothing is known.
+    where nothing is known, and a query such as "ok" or "/commit" is not searched for.
     """
     world, within = build(app.settings), Scope.parse(scope)
-    with knowledge_of(world, within) as knowledge:
-        facts = ranked(knowledge)
-    episodes = world.kit.episodes.recent(within, 1)
-    anchor = world.kit.anchors.latest(within)
+    kit, embedder = world.kit, present(world.kit.embedder)
+    question = asked(query, embedder.embed) if not is_trivial(query) else asked("", None)
+    with kit.memory.shelf(kit.facts, within, embedder) as shelf:
+        only = Filters(kinds=(Remembrance.FACT,), trust=Trust.ASSISTANT)
+        hits = search(question, Library(shelf=shelf, only=only), limit=50) if question.text else ()
+        facts = _in_order(shelf, [hit.id for hit in hits if hit.superseded_by is None])
+    episodes, anchor = kit.episodes.recent(within, 1), kit.anchors.latest(within)
     is_newer = anchor is not None and (not episodes or anchor.at >= episodes[0].ended_at)
     notes = Notes(facts=facts, anchor=anchor if is_newer else None, episode=episodes[0] if episodes else None)
     if told := block(notes, budget=budget):
         click.echo(told)
+
+
+def _in_order(shelf: Shelf, found: list[UUID]) -> list[KnownFact]:
+    """What was *found*, best first, and then what any session wants."""
+    first = [shelf.knowledge[fact_id] for fact_id in found]
+    return [*first, *(known for known in ranked(shelf.knowledge) if known.fact.id not in found)]

@@ -110,5 +110,7 @@ def _row(path: str, each: Published, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _in_words(steps: Sequence[dict[str, str]]) -> str:
-    words = (f"{step['worker']} {step['where']}" + (f" ({in_words(step['why'])})" if step["why"] else "") for step in steps)
+    words = (
+        f"{step['worker']} {step['where']}" + (f" ({in_words(step['why'])})" if step["why"] else "") for step in steps
+    )
     return ", ".join(words) or "-"

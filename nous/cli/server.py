@@ -38,7 +38,7 @@ def down(app: App, *, as_json: bool) -> None:
 
 
 def _working(settings: Settings, directory: Path) -> int:
-    """How many workers the server of *directory* knows; 0 if it does not run, since it must not be started to say so."""
+    """How many workers the server of *directory* knows. One that does not run is not started to be asked."""
     if embedded.status(directory).state != "running":
         return 0
     from nous.jobs.rq.census import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed

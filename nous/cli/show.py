@@ -45,7 +45,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def in_words(reason: str) -> str:
-    """*reason*, as it was kept for programs, for people: what kind of failure it was in words, and no class of errors."""
+    """*reason*, as it was kept for programs, for people: the kind of failure in words, and no class of errors."""
     return _CLASS.sub("", _KIND.sub(lambda kind: FAILURES[kind[1]], reason))
 
 

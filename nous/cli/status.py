@@ -117,25 +117,24 @@ def _steps_of(world: World, session: str, scope: Scope) -> list[Step]:
 
 
 def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
-    rows = [
-        {
-            "worker": step.worker,
-            "event": str(step.event_id),
-            "where": step.location.where,
-            "next_try": step.location.next_try,
-            "why": step.location.reason,
-        }
-        for step in steps
-    ]
     if as_json:
-        print_json({"session": session, "steps": rows})
+        print_json({"session": session, "steps": [_as_object(step) for step in steps]})
         return
-    heads = ("worker", "where", "next try", "event", "why")
-    cells = (
-        (row["worker"], row["where"], _at(row["next_try"]), row["event"], in_words(row["why"])) for row in rows
-    )
-    click.echo(table(heads, cells))
+    found = ((step, step.location) for step in steps)
+    cells = ((step.worker, at.where, _time(at.next_try), str(step.event_id), in_words(at.reason)) for step, at in found)
+    click.echo(table(("worker", "where", "next try", "event", "why"), cells))
 
 
-def _at(time: datetime | None) -> str:
+def _as_object(step: Step) -> dict[str, Any]:
+    found = step.location
+    return {
+        "worker": step.worker,
+        "event": str(step.event_id),
+        "where": found.where,
+        "next_try": found.next_try,
+        "why": found.reason,
+    }
+
+
+def _time(time: datetime | None) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else "-"

@@ -6,14 +6,12 @@ of them: as a new fact, since a fact's id derives from who said it and how. Reas
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import NamedTuple
 from uuid import UUID
 
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, embedding
 from nous.learning.finding import fact_id
 from nous.learning.normalise import exact_form
-from nous.scope import Scope
 
 FORGOTTEN = "what it was compared with was forgotten"
 """In place of a reason that may quote it."""
@@ -49,30 +47,6 @@ class Erased:
         return self.gone | self.retold.keys()
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """Exact forms that must not be learned again in *scope*, of which only *marks* are known."""
-
-    scope: Scope
-    marks: frozenset[str] = frozenset()
-
-    def __contains__(self, form: object) -> bool:
-        return bool(self.marks) and isinstance(form, str) and mark_of(self.scope, form) in self.marks
-
-    def __len__(self) -> int:
-        return len(self.marks)
-
-    def __iter__(self) -> Iterator[str]:
-        """The marks; the forms themselves are forgotten."""
-        return iter(self.marks)
-
-
-def mark_of(scope: Scope, form: str) -> str:
-    """What is remembered of a forgotten text: enough to know it again, and nothing to read."""
-    key = blake2b(str(scope).encode(), digest_size=32).digest()
-    return blake2b(form.encode(errors="replace"), key=key, digest_size=16).hexdigest()
-
-
 def without_session(rows: Sequence[Row], session_id: str) -> Erased:
     """*rows* without all that *session_id* has said, be it by its episode or by hand."""
     return without(rows, lambda _, source: source.session_id != session_id)
@@ -81,20 +55,6 @@ def without_session(rows: Sequence[Row], session_id: str) -> Erased:
 def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
     """*rows* without one fact, whoever has said it."""
     return without(rows, lambda fact, _: fact != forgotten)
-
-
-def wordings(rows: Sequence[Row], fact: UUID) -> frozenset[str]:
-    """Every exact form in which *fact* was said; empty where there is no such fact."""
-    texts = (_text(row, fact) for row in rows)
-    return frozenset(exact_form(text) for text in texts if text is not None)
-
-
-def _text(row: Row, fact: UUID) -> str | None:
-    match row:
-        case Learned(fact=Fact(id=found, text=text)) | Confirmed(fact_id=found, text=text) if found == fact:
-            return text
-        case _:
-            return None
 
 
 @dataclass(slots=True)
@@ -121,7 +81,7 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     touched = {fact for fact, each in told.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := _ends(row)) for end in ends}
     rewriter = _Rewriter(told, stays, tied | touched)
-    kept = tuple(Kept(row, at) for at, old in enumerate(own) if old and (row := rewriter(old)))
+    kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(own) if old and (row := rewriter(old))))
     return Erased(
         rows=kept,
         gone=frozenset(fact for fact in touched if told[fact].id is None),
@@ -130,6 +90,23 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
         lost_rows=len(rows) - len(kept),
         lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
     )
+
+
+def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
+    """*kept*, each row behind the facts that it names: some of them are others now, learned later."""
+    learned: set[UUID] = set()
+    waiting: list[Kept] = []
+    for each in kept:
+        if isinstance(each.row, Learned):
+            learned.add(each.row.fact.id)
+            yield each
+            yield from (late for late in waiting if _named(late.row) <= learned)
+            waiting = [late for late in waiting if not _named(late.row) <= learned]
+        elif _named(each.row) <= learned:
+            yield each
+        else:
+            waiting.append(each)
+    yield from waiting
 
 
 def _vectors(rows: Iterable[Row]) -> int:
@@ -209,6 +186,14 @@ def _ends(row: Row) -> set[UUID]:
             return {one, other}
         case _:
             return set()
+
+
+def _named(row: Row) -> set[UUID]:
+    match row:
+        case Confirmed(fact_id=fact) | Embedded(fact_id=fact):
+            return {fact}
+        case _:
+            return _ends(row)
 
 
 class _Rewriter:

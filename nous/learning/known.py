@@ -10,7 +10,7 @@ from uuid import UUID
 
 from nous.episode import Trust
 from nous.errors import Misconfigured
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded, embedding
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
 from nous.learning.index import CandidateIndex, Proposals
 from nous.learning.judge import Neighbour
 from nous.learning.statement import Statement
@@ -219,32 +219,31 @@ class Knowledge:
     def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
         fact = row.fact
         statement = Statement(fact.text)
-        self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason)
+        has_vector = self._takes(fact.id, row.embedded_by, vectors, slots)
+        self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id
-        self._waiting[fact.id] = None
-        self._embed(row, vectors, slots)
+        if not has_vector:
+            self._waiting[fact.id] = None
 
-    def _embed(self, row: Learned | Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
-        """Take in the vector that comes with *row*, if this knowledge's embedder made it, and the first one alone."""
-        fact_id, embedder = embedding(row) or (None, None)
-        known = self.get(fact_id) if fact_id else None
-        if embedder != self.embedder_id or known is None or known.is_embedded:
-            return
-        vector = vectors.get(known.fact.id)
-        if vector is None and self._index is None:
-            return
-        if vector is not None:
-            self._keep(known.fact.id, vector, slots.get(known.fact.id))
-        self._waiting.pop(known.fact.id, None)
-        self._facts[known.fact.id] = replace(known, is_embedded=True)
+    def _embed(self, row: Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
+        """Of the vectors that a fact gets by this embedder, the first one alone is taken in."""
+        known = self.get(row.fact_id)
+        if known and not known.is_embedded and self._takes(row.fact_id, row.embedded_by, vectors, slots):
+            self._waiting.pop(row.fact_id, None)
+            self._facts[row.fact_id] = replace(known, is_embedded=True)
 
-    def _keep(self, fact_id: UUID, vector: "NDArray[np.float32]", slot: int | None) -> None:
+    def _takes(self, fact_id: UUID, embedder: str | None, vectors: "VectorsById", slots: Mapping[UUID, int]) -> bool:
+        """Whether there is a vector of this knowledge's embedder; it is taken in, unless the index has it."""
+        vector = vectors.get(fact_id)
+        if embedder != self.embedder_id or vector is None:
+            return embedder == self.embedder_id and self._index is not None
         if vector.shape != (self.dim,):
             raise Misconfigured(
                 f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
                 f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
             )
-        self._vectors.add(fact_id, vector, slot=slot)
+        self._vectors.add(fact_id, vector, slot=slots.get(fact_id))
+        return True
 
     def _supersede(self, row: Superseded) -> None:
         """Both ways: the one tells what took its place, the other whose place it took."""

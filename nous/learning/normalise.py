@@ -34,5 +34,7 @@ def exact_form(text: str) -> str:
 
 
 def _bare(word: str) -> str:
+    if word.isalnum():
+        return word  # as most are
     core = word.lstrip(_OPENING).rstrip(_CLOSING)
     return core if _MEANINGFUL.search(core) and core != "-" else ""

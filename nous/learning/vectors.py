@@ -5,6 +5,7 @@ take .4 GB instead of 1.5; what looks near then is scored again by its own float
 they stand anyway: in this process they would take the room that was to be saved, and a file would be a second copy.
 """
 
+import math
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -14,7 +15,7 @@ import numpy as np
 
 from nous.errors import BadInput
 from nous.fact import LogVersion
-from nous.learning.blocks import LOSS, ROWS, Block, Exact, Packed
+from nous.learning.blocks import ROWS, Block, Exact, Packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +68,7 @@ class Vectors:
         Raises:
             BadInput: it is not a vector of this dimension and of length 1.
         """
-        checked(vector[np.newaxis, :], rows=1, dim=self._dim)
+        _check(vector, self._dim)
         row = len(self._ids) % ROWS
         if row == 0:
             self._make_room()
@@ -82,7 +83,7 @@ class Vectors:
         self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion
     ) -> Sequence[Iterator[tuple[UUID, float]]]:
         if self._packed and self._fetch:
-            found = self._rescored(self._looking_near(vectors, floor - LOSS), vectors, floor, self._fetch, at)
+            found = self._rescored(self._looking_near(vectors, floor), vectors, floor, self._fetch, at)
         else:
             found = self._looking_near(vectors, floor)
         return [
@@ -101,7 +102,7 @@ class Vectors:
         for number, block in enumerate((*self._packed, *self._exact)):
             first = number * ROWS
             cosines = block.cosines(vectors, rows=min(ROWS, len(self._ids) - first))
-            rows, asked = np.nonzero(cosines >= floor)
+            rows, asked = np.nonzero(cosines >= floor - block.loss)
             found.append((rows + first, asked, cosines[rows, asked]))
         if not found:
             return [_Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in vectors]
@@ -139,6 +140,13 @@ def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[
     """
     if vectors.shape != (rows, dim):
         raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")
-    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) <= _ROUNDING).all():
-        raise BadInput("a vector has to have length 1, and one of these has not")
+    for vector in vectors:
+        _check(vector, dim)
     return vectors
+
+
+def _check(vector: "NDArray[np.float32]", dim: int) -> None:
+    if vector.shape != (dim,):
+        raise BadInput(f"a vector of {dim} numbers was expected, not an array of shape {vector.shape}")
+    if not abs(math.sqrt(vector @ vector) - 1) <= _ROUNDING:
+        raise BadInput("a vector has to have length 1, and one of these has not")

@@ -1,4 +1,4 @@
-"""Whether it is the provider that fails, or a question that makes it fail. Pure: what was known in, what is known out."""
+"""Whether it is the provider that fails, or a question that makes it fail. Pure."""
 
 from dataclasses import dataclass, replace
 

@@ -67,8 +67,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _is_path(word: str) -> bool:
-    last = _SEPARATOR.split(word)[-1]
-    return len(last) < len(word) or _FILE.fullmatch(word) is not None
+    return _SEPARATOR.search(word) is not None or _FILE.fullmatch(word) is not None
 
 
 def _is_spaced(name: str) -> bool:

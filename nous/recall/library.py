@@ -13,7 +13,7 @@ from nous.recall.fusion import Found
 from nous.recall.hits import Filters, Hit, hit_of
 from nous.recall.query import Query
 from nous.recall.shelf import Place, Shelf, place_of
-from nous.recall.words import Match
+from nous.recall.words import Match, ranking
 
 if TYPE_CHECKING:
     from nous.recall.query import Vector
@@ -42,9 +42,8 @@ class Library:
         return hit if hit and self.only.accepts(hit) else None
 
     def by_words(self, query: Query, *, share: float, limit: int) -> dict[Place, Found]:
-        """What has any of the query's words; near is what `Match.is_near` calls so."""
-        matches = self._matches(query.text, limit)
-        return {match.key: Found(match.score, match.shown, match.is_near(share)) for match in matches}
+        """What has any of the query's words; from this *share* of them it is near."""
+        return ranking(self._matches(query.text, limit), share)
 
     def by_meaning(self, query: Query, *, cosine: float, limit: int) -> dict[Place, Found]:
         """What has at least this *cosine* with the query."""

@@ -10,13 +10,17 @@ TOKENIZE = f"porter unicode61 remove_diacritics 2 tokenchars '{_SIGNS}'"
 """Terms are separated by spaces, and stemmed; one that ends in a sign stays as it is."""
 
 
+def connected() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+
+
 def opened() -> sqlite3.Connection:
     """A database in memory that threads may share, one at a time.
 
     Raises:
         Misconfigured: SQLite has no full-text index.
     """
-    db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+    db = connected()
     try:
         db.execute(f"""CREATE VIRTUAL TABLE texts USING fts5 (terms, tokenize="{TOKENIZE}")""")
     except sqlite3.OperationalError as error:

@@ -8,7 +8,7 @@ from nous.recall.files import touched
 from nous.recall.fusion import WEIGHTS, Found, Way, fused
 from nous.recall.query import Embed, Query
 from nous.recall.search import THRESHOLDS, Thresholds
-from nous.recall.words import WordIndex
+from nous.recall.words import WordIndex, ranking
 from nous.transcript.view.chunks import Chunk, chunk
 from nous.transcript.view.grouping import TurnText
 
@@ -71,8 +71,7 @@ def recall_turns(
 def _by_words(query: Query, pieces: Mapping[Piece, Chunk], share: float) -> dict[Piece, Found]:
     index: WordIndex[Piece] = WordIndex()
     index.extend((key, piece.text) for key, piece in pieces.items())
-    matches = index.search(query.text, len(pieces))
-    return {match.key: Found(match.score, match.shown, match.is_near(share)) for match in matches}
+    return ranking(index.search(query.text, len(pieces)), share)
 
 
 def _by_meaning(

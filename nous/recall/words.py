@@ -1,12 +1,13 @@
 """Finding texts by the words they share with a query: BM25, as SQLite's full-text index computes it."""
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from math import log
 from typing import Generic, TypeVar
 
+from nous.recall.fusion import Found
 from nous.recall.stems import Stems, opened
 from nous.recall.terms import asked_terms, terms
 
@@ -123,6 +124,19 @@ class WordIndex(Generic[Key]):
         stems = self._stems.of(set(asked).union(*near))
         there = [{stems[term] for term in found} for found in near]
         return [tuple(term for term in asked if stems[term] in found) for found in there]
+
+
+def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, Found]:
+    """*matches* as a ranking, in which those with that *share* of the query are near.
+
+    Half of the score is the share: to BM25 alone, words that half of a small index has are worth nothing.
+    """
+    best_share = max((match.share for match in matches), default=1.0)
+    best_score = max((match.score for match in matches), default=1.0)
+    return {
+        match.key: Found(match.share / best_share + match.score / best_score, match.shown, match.is_near(share))
+        for match in matches
+    }
 
 
 def _choosing(counts: Mapping[str, int], most: int | None) -> list[str]:

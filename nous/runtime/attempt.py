@@ -118,6 +118,7 @@ class Attempts:
             reason=progress.reason,
             seconds=round(seconds, 1),
             errors=progress.errors,
-            seldom=f"{delivery.ticket.subscription.group} {delivery.ticket.name} {progress.errors}",  # who waits at no cost may do so for hours
+            # Who waits at no cost may do so for hours.
+            seldom=f"{delivery.ticket.subscription.group} {delivery.ticket.name} {progress.errors}",
         )
         return progress.reason

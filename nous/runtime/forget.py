@@ -81,9 +81,10 @@ class Forgetter:
         tombstones.put(act.scope, names, grave)
         removed = self._remove(act, wanted, grave)
         self._stores.bus.purge()
-        tombstones.put(act.scope, names | removed.names, Tombstone(at=grave.at, is_done=True))
-        if removed.counts.keys() & REWRITTEN:
+        broke_off = known is not None and not known.is_done
+        if not wanted.everything and (broke_off or removed.counts.keys() & REWRITTEN):
             self._on_rewritten(act.scope)
+        tombstones.put(act.scope, names | removed.names, Tombstone(at=grave.at, is_done=True))
         return self._receipt(act, removed.counts, removed.found, known)
 
     def _wanted(self, act: Act, known: Tombstone | None) -> Wanted:

@@ -10,7 +10,8 @@ from nous.bus.erasing import BusErasure, Wanted
 from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, form_name, session_name
 from nous.events import episode_id
 from nous.fact import Confirmed, Learned, Row
-from nous.learning.erasing import Erased, Forgotten, mark_of, without_fact, without_session, wordings
+from nous.learning.erasing import Erased, without_fact, without_session
+from nous.learning.forgotten import Forgotten, mark_of, wordings
 from nous.scope import Scope
 from nous.store.erasure import Erasure
 

@@ -74,9 +74,8 @@ class Handover:
         if not transcript.entries:
             raise BadInput(f"{path} holds nothing that anybody said{_in_words(transcript.skipped)}")
         if about.format is None and _tells_no_speaker(transcript):
-            raise BadInput(
-                f"{path} looks like no transcript: no speaker was found; publish it with --format {_PLAIN_TEXT} if it is one"
-            )
+            advice = f"publish it with --format {_PLAIN_TEXT} if it is one"
+            raise BadInput(f"{path} looks like no transcript: no speaker was found; {advice}")
         about = _named(about, transcript.header.session_id or _name_of(path))
         if send:
             yield self.of_content(_plain(path, about.format), about)
@@ -144,7 +143,7 @@ def _named(about: About, otherwise: str) -> About:
 
 
 def _tells_no_speaker(transcript: Transcript) -> bool:
-    """Whether it is a mere text, all of which was taken for what a user said; what is labelled in code is no speaker."""
+    """Whether it is a mere text, all of which was taken for what a user said. A label in fenced code is none."""
     is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
     return transcript.format == _PLAIN_TEXT and is_one_turn and transcript.confidence != _ONE_SPEAKER
 

@@ -15,7 +15,7 @@ _REMEDY = 'set index.url to a Redis of version 8 or later, or index.engine to "m
 
 
 class Engine:
-    """The server that `index.url` names, else the one of everything else. It is connected to when it is first needed."""
+    """The server that `index.url` names, else the one of everything else; connected when it is first needed."""
 
     def __init__(self, settings: Settings) -> None:
         own = settings.index.url
@@ -38,7 +38,7 @@ class Engine:
     def _connected(self) -> redis.Redis | redis.RedisCluster:
         client = connect(self._settings)
         with translated():
-            is_cluster = cast("dict[str, Any]", client.info("server")).get("redis_mode") == "cluster"
+            is_cluster = client.info("server").get("redis_mode") == "cluster"
         found = _cluster(self._settings.redis_url) if is_cluster else client
         try:
             with translated():

@@ -164,7 +164,9 @@ def _durations() -> Iterator[str]:
     for name, field in Settings.model_fields.items():
         if _is_group(group := field.annotation):
             inner = group.model_fields.items()
-            yield from (f"{name}.{key}" for key, each in inner if any(isinstance(m, BeforeValidator) for m in each.metadata))
+            yield from (
+                f"{name}.{key}" for key, each in inner if any(isinstance(m, BeforeValidator) for m in each.metadata)
+            )
 
 
 def _groups() -> Iterator[str]:

@@ -3,9 +3,9 @@
 from nous.episode import CandidateFact, Category, Trust
 
 
-def by_user(text: str, turn: int, category: Category, *, confidence: float) -> CandidateFact:
+def by_user(text: str, turn: int, category: Category, *, confidence: float, subject: str = "user") -> CandidateFact:
     """*text*, which the user said in *turn*, of themselves or of what they want."""
-    return candidate(text, turn, category, Trust.USER, subject="user", confidence=confidence)
+    return candidate(text, turn, category, Trust.USER, subject=subject, confidence=confidence)
 
 
 def by_agent(text: str, turn: int, category: Category, *, subject: str, confidence: float) -> CandidateFact:

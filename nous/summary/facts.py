@@ -13,18 +13,20 @@ from nous.language import words
 from nous.secrets import looks_secret
 from nous.summary.candidate import by_agent, by_user, candidate
 from nous.summary.evidence import Evidence
-from nous.summary.lessons import LONGEST, alike, begins_as_event, is_bound, name_in, standing_alone
+from nous.summary.lasting import lasts
+from nous.summary.lessons import LONGEST, begins_as_event, is_bound, is_durable, name_in, standing_alone
+from nous.summary.names import code_of, subject_of
 from nous.summary.people import FIRST_PERSON, OTHER_PERSON, people
-from nous.summary.statements import Statement, is_courtesy, says_done, shortened, terms
+from nous.summary.repeats import distinct
+from nous.summary.stale import is_changed, is_mended
+from nous.summary.statements import Statement, is_courtesy, is_wish, says_done, shortened, terms
 from nous.summary.third_person import in_third_person, of_the_user
-from nous.transcript.model import Entry, Kind
+from nous.summary.verdicts import verdict_in
+from nous.transcript.model import Kind
 
 _MOST_EVENTS = 5
 _MOST_REPORTS = 2
 _SHORTEST, _SHORTEST_REPORT = 12, 40
-_LONGEST_NAME = 3
-"""Words of a reason that is nothing but what should stand there instead."""
-
 _EARLY = 60
 _QUOTE = 200
 _CAME_TO_BE = re.compile(r"\b(?:has|have) been (?:\w+ly )?\w+(?:ed|wn|en|lt|ut)\b")
@@ -43,20 +45,21 @@ _ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, yo
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
-_ANSWER = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
-_DIRECTORIES = re.compile(r"/(?:[^/\s()]+/)+")
-_REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
+_AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
+_WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
+_SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
+_HOLDS = re.compile(
+    r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
+)
+"""What is said of how a thing is, and not of what is being done."""
 
 Source = Callable[[Evidence], Iterable[CandidateFact]]
 
 
 def candidate_facts(evidence: Evidence, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
     """At most *most* facts of a session: the surest, in the order they were said."""
-    found = [fact for source in SOURCES for fact in source(evidence) if not looks_secret(fact.text)]
-    kept: list[CandidateFact] = []
-    for fact in sorted(found, key=lambda fact: -fact.confidence):
-        if len(kept) < most and not any(alike(fact.text, other.text) for other in kept):
-            kept.append(fact)
+    found = [fact for source in SOURCES for fact in source(evidence) if not looks_secret(fact.text) and lasts(fact)]
+    kept = distinct(found)[:most]
     return tuple(sorted(kept, key=lambda fact: fact.turns))
 
 
@@ -64,7 +67,8 @@ def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user wants to hold beyond the task at hand."""
     for one in _said_by_user(evidence) if not evidence.is_conversation else ():
         if words().says("standing_rule", one.text) and words().opens("directive", one.text):
-            yield by_user(standing_alone(one.text), one.turn, Category.RULE, confidence=0.9)
+            text = standing_alone(one.text)
+            yield by_user(text, one.turn, Category.RULE, confidence=0.9, subject=code_of(text, "user"))
 
 
 def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -81,7 +85,8 @@ def identities(evidence: Evidence) -> Iterator[CandidateFact]:
     """Names, addresses and numbers by which the user is known."""
     for one in _said_by_user(evidence):
         if words().says("identity", one.text) and not words().says("lacking", one.text):
-            yield by_user(in_third_person(standing_alone(one.text)), one.turn, Category.PERSON, confidence=0.9)
+            text = in_third_person(_who_alone(standing_alone(one.text)))
+            yield by_user(text, one.turn, Category.PERSON, confidence=0.9)
 
 
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -89,41 +94,59 @@ def choices(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in _said_by_user(evidence):
         is_clear = words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text)
         if is_clear and not evidence.is_conversation:
-            yield by_user(f"The user decided: “{one.text}”", one.turn, Category.DECISION, confidence=0.8)
+            text = standing_alone(one.text)
+            yield by_user(
+                f"The user decided: “{text}”",
+                one.turn,
+                Category.DECISION,
+                confidence=0.8,
+                subject=code_of(text, "user"),
+            )
 
 
 def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user approved, rejected or answered when asked."""
     for entry in evidence.transcript:
-        if entry.kind is Kind.DECISION and (text := _verdict(entry)):
-            yield by_user(text, entry.turn, Category.DECISION, confidence=0.9)
+        if entry.kind is Kind.DECISION and (told := verdict_in(entry.text)):
+            yield by_user(told.text, entry.turn, Category.DECISION, confidence=0.9, subject=told.subject)
+
+
+def told_by_user(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the user states of how things are, each with its name, in whole sentences; people who only talk do not."""
+    for one in evidence.said if not (evidence.is_conversation or evidence.is_service) else ():
+        if one.speaker is Kind.USER and name_in(one.text) and _is_whole(one) and not is_changed(one, evidence):
+            text = standing_alone(one.text)
+            yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text))
 
 
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     """Causes, constraints and settings that the agent states, more surely in its last words than on the way."""
     last = set(evidence.answer)
     for one in evidence.taught if not evidence.is_conversation else ():
-        text, name = standing_alone(one.text), name_in(one.text)
-        if name and not begins_as_event(text):
-            yield by_agent(text, one.turn, Category.TECHNICAL, subject=name, confidence=0.75 if one in last else 0.7)
-        elif words().says("constraint", text) and not begins_as_event(text):
-            yield by_agent(text, one.turn, Category.CONCEPT, subject="", confidence=0.65)
+        text = standing_alone(one.text)
+        subject, sure = subject_of(text), 0.75 if one in last else 0.7
+        if begins_as_event(text) or is_bound(text) or is_mended(one, evidence) or _is_of_one_matter(text, evidence):
+            continue
+        if name_in(text):
+            yield by_agent(text, one.turn, Category.TECHNICAL, subject=subject, confidence=sure)
+        elif words().says("constraint", text):
+            yield by_agent(text, one.turn, Category.CONCEPT, subject=subject, confidence=0.65)
 
 
 def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
     """What was booked, changed or refunded for the user."""
-    if evidence.files or evidence.is_conversation:
+    if not _serves(evidence):
         return
     for one in evidence.said:
         is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
         if is_report and _names_what(one.text) and not FIRST_PERSON.match(one.text):
             text = of_the_user(_INTRODUCES.sub("", one.text))
-            yield by_agent(text, one.turn, Category.EVENT, subject="user", confidence=0.85)
+            yield by_agent(text, one.turn, Category.EVENT, subject=code_of(text, "user"), confidence=0.85)
 
 
 def services_told(evidence: Evidence) -> list[CandidateFact]:
     """What an agent at the user's service tells of the user's own things, with names or numbers."""
-    if evidence.files or evidence.is_conversation:
+    if not _serves(evidence):
         return []
     told = [one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)]
     return [
@@ -136,16 +159,15 @@ def reports(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the agent says it did to files, by the end of a turn, where no commit says it."""
     is_told = not evidence.files or evidence.commits
     telling = [] if is_told else [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
-    lasting = [(one, text, name) for one, text in telling if (name := name_in(text)) and _is_report(text)]
-    for one, text, name in lasting[-_MOST_REPORTS:]:
-        yield by_agent(text, one.turn, Category.EVENT, subject=name, confidence=0.65)
+    lasting = [(one, text) for one, text in telling if name_in(text) and _is_report(text)]
+    for one, text in lasting[-_MOST_REPORTS:]:
+        yield by_agent(text, one.turn, Category.EVENT, subject=subject_of(text), confidence=0.65)
 
 
 def commits(evidence: Evidence) -> Iterator[CandidateFact]:
     for subject, turn in evidence.commits:
-        yield by_agent(
-            f"Committed “{shortened(subject, _QUOTE)}”", turn, Category.EVENT, subject="commit", confidence=0.85
-        )
+        text = f"Committed “{shortened(subject, _QUOTE)}”"
+        yield by_agent(text, turn, Category.EVENT, subject=code_of(subject), confidence=0.85)
 
 
 def ways_to_test(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -163,6 +185,7 @@ SOURCES: tuple[Source, ...] = (
     identities,
     choices,
     verdicts,
+    told_by_user,
     people,
     findings,
     services_done,
@@ -176,9 +199,20 @@ SOURCES: tuple[Source, ...] = (
 def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
     """What the user states, in sentences that can stand alone."""
     for one in evidence.said:
-        is_short = not _SHORTEST <= len(one.text) <= LONGEST
-        if one.speaker is Kind.USER and not (is_short or one.is_question or one.is_quoted or is_courtesy(one.text)):
+        is_unfit = not _SHORTEST <= len(one.text) <= LONGEST or looks_secret(one.text)
+        if one.speaker is Kind.USER and not (is_unfit or one.is_question or one.is_quoted or is_courtesy(one.text)):
             yield one
+
+
+def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
+    """Whether a service says *text* of something of its user's, and not which."""
+    return words().says("one_matter", text) and not code_of(text) and _serves(evidence)
+
+
+def _serves(evidence: Evidence) -> bool:
+    """Whether an agent does things for somebody, and not to files or on a command line."""
+    is_work = evidence.files or any(action.command for action in evidence.actions)
+    return not (is_work or evidence.is_conversation)
 
 
 def _names_what(text: str) -> bool:
@@ -199,25 +233,17 @@ def _is_told(one: Statement) -> bool:
     return bool(is_own) and name_in(one.text) is not None and not says_done(one)
 
 
-def _verdict(entry: Entry) -> str | None:
-    text = " ".join(entry.text.split())
-    if answers := [f"Asked “{a['question']}”, the user answered “{a['answer']}”" for a in _ANSWER.finditer(text)]:
-        return "; ".join(answers)
-    if rejected := _REJECTED.match(text):
-        what = _DIRECTORIES.sub("", rejected["what"])
-        reason = shortened(rejected["reason"], _QUOTE)
-        return f"The user rejected {what}: “{reason}”" if _instructs(what, reason) else None
-    if text.startswith("Approved the plan:"):
-        return f"The user approved the plan “{shortened(text.partition(':')[2].strip(), _QUOTE)}”"
-    return None
+def _who_alone(text: str) -> str:
+    """*text* up to where it goes on with something else than by what its speaker is known."""
+    joined = next((found for found in _AND.finditer(text) if not words().says("names_oneself", found["clause"])), None)
+    return text[: joined.start()] if joined else text
 
 
-def _instructs(what: str, reason: str) -> bool:
-    """Whether the reason of a rejection says what to do, or what should stand there; mere questions and news do not."""
-    known = words()
-    is_name = "(" in what and len(reason.split()) <= _LONGEST_NAME and not reason.endswith("?")
-    is_wish = known.opens("wish", reason) or known.opens("directive", reason) or known.says("instructs", reason)
-    return is_name or (is_wish and not known.opens("waits", reason))
+def _is_whole(one: Statement) -> bool:
+    """Whether *one* is a sentence on how a thing is, and asks for nothing."""
+    is_wanted = is_wish(one) or any(words().opens(name, one.text) for name in ("directive", "preamble"))
+    is_whole = _WHOLE.match(one.text) and _HOLDS.search(one.text) and not _SPEAKER.search(one.text)
+    return bool(is_whole) and not is_wanted and is_durable(one)
 
 
 def _is_report(text: str) -> bool:

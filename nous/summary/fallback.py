@@ -9,17 +9,18 @@ from dataclasses import replace
 
 from nous.brief import Brief, Passage
 from nous.episode import CandidateFact, Category, Summary, Trust
-from nous.language import words
 from nous.prose import sentences
-from nous.summary.candidate import candidate
 from nous.summary.decisions import LEAST_SURE
 from nous.summary.evidence import Evidence
-from nous.summary.facts import Source, choices, identities, preferences, standing_rules
+from nous.summary.facts import Source, choices, identities, preferences, standing_rules, told_by_user
 from nous.summary.grounding import grounded
-from nous.summary.lessons import alike, is_durable, name_in, standing_alone
+from nous.summary.lasting import lasts
+from nous.summary.lessons import is_durable, name_in, standing_alone
+from nous.summary.names import subject_of
 from nous.summary.people import people
 from nous.summary.planted import is_instruction
-from nous.summary.statements import DOCUMENT, Statement, is_wish
+from nous.summary.repeats import distinct
+from nous.summary.statements import DOCUMENT, Statement
 from nous.transcript.model import Entry, Kind, Transcript
 
 LEAST, MOST = 0.6, 0.7
@@ -35,13 +36,7 @@ _BEGINS = re.compile(r"[\w`\"“]")
 """What is no sign of a list."""
 
 _POINTS_BACK = re.compile(r"(?:\w+\W+){1,4}(?:here|it|this|these|those|they|them)\b")
-_WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
 _OF_USER: tuple[Source, ...] = (standing_rules, preferences, identities, choices, people)
-_FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
-_HOLDS = re.compile(
-    r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
-)
-"""What is said of how a thing is, and not of what is being done."""
 
 
 def facts_of(summary: Summary, brief: Brief | None) -> tuple[CandidateFact, ...]:
@@ -51,11 +46,12 @@ def facts_of(summary: Summary, brief: Brief | None) -> tuple[CandidateFact, ...]
     """
     points = _points(summary)
     if brief is None:
-        return _distinct(point for point in points if not is_instruction(point.text))
+        return tuple(distinct(point for point in points if not is_instruction(point.text)))
     evidence = Evidence(_shown(brief))
     own = (fact for source in _OF_USER for fact in source(evidence) if fact.trust is Trust.USER)
-    said = (replace(fact, trust=Trust.USER) for fact in _sound((*own, *_told(evidence)), brief))
-    return _distinct((*_sound(_decided(brief), brief), *said, *_sound(points, brief)))
+    told = (replace(fact, confidence=LEAST) for fact in told_by_user(evidence))
+    said = (replace(fact, trust=Trust.USER) for fact in _sound((*filter(lasts, own), *told), brief))
+    return tuple(distinct((*_sound(_decided(brief), brief), *said, *_sound(points, brief))))
 
 
 def _points(summary: Summary) -> Iterator[CandidateFact]:
@@ -64,8 +60,8 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
         is_whole = is_durable(Statement(text=point, speaker=Kind.ASSISTANT, turn=0))
         if is_whole and _BEGINS.match(point) and not _POINTS_BACK.match(point):
             category = Category.TECHNICAL if name_in(point) else Category.CONCEPT
-            subject = name_in(point) or ""
-            yield CandidateFact(text=standing_alone(point), category=category, subject=subject, confidence=LEAST)
+            text = standing_alone(point)
+            yield CandidateFact(text=text, category=category, subject=subject_of(text), confidence=LEAST)
 
 
 def _decided(brief: Brief) -> Iterator[CandidateFact]:
@@ -79,22 +75,6 @@ def _decided(brief: Brief) -> Iterator[CandidateFact]:
                 confidence=decision.confidence,
                 turns=decision.turns,
             )
-
-
-def _told(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the user states of how things are, each with its name, in whole sentences; people who only talk do not."""
-    for one in evidence.said if not evidence.is_conversation else ():
-        name = name_in(one.text)
-        if one.speaker is Kind.USER and name and _is_statement(one):
-            yield candidate(
-                standing_alone(one.text), one.turn, Category.TECHNICAL, Trust.USER, subject=name, confidence=LEAST
-            )
-
-
-def _is_statement(one: Statement) -> bool:
-    is_wanted = is_wish(one) or any(words().opens(name, one.text) for name in ("directive", "preamble"))
-    is_whole = _WHOLE.match(one.text) and _HOLDS.search(one.text) and not _FIRST_PERSON.search(one.text)
-    return bool(is_whole) and not is_wanted and is_durable(one)
 
 
 def _shown(brief: Brief) -> Transcript:
@@ -124,11 +104,3 @@ def _sound(facts: Iterable[CandidateFact], brief: Brief) -> Iterator[CandidateFa
     """Those of *facts* that *brief* says, none too sure."""
     for fact in grounded(facts, brief, canary="", prompt="").facts:
         yield replace(fact, confidence=min(fact.confidence, MOST))
-
-
-def _distinct(facts: Iterable[CandidateFact]) -> tuple[CandidateFact, ...]:
-    kept: list[CandidateFact] = []
-    for fact in sorted(facts, key=lambda fact: -fact.confidence):
-        if not any(alike(fact.text, other.text) for other in kept):
-            kept.append(fact)
-    return tuple(kept)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nous.language import words
 from nous.secrets import looks_secret
-from nous.summary.statements import Statement
+from nous.summary.statements import Statement, terms
 from nous.transcript.model import Kind
 
 MOST = 7
@@ -22,7 +22,7 @@ _IDENTIFIER = re.compile(
     r"`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b\w+\.\w{1,5}\b|--\w[\w-]+|\b\d[\d.,:%]*\w*"
 )
 _FIRST_PERSON = re.compile(r"^\W*(?:We|We['\u2019]\w+)\b(?! (?:must|never|always|only|cannot|can't))|\bI\b(?!`)")
-_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\.\w+:\d+")
+_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\.\w+:\d+|\b[Ll]ines? \d+")
 """The name of one commit, session or object, or a line of a file: what is said of it holds for that one, or for now."""
 _BEGINS_AS_EVENT = re.compile(
     r"^\W*(?:Add|Fix|Remov|Updat|Creat|Chang|Replac|Renam|Mov|Implement|Refactor|Committ|Push|Writ|Extract|Convert|Delet)"
@@ -33,8 +33,15 @@ _TRAILING = re.compile(r"[:,;(]$|\.\.\.$|…$")
 _ENDS_ELSEWHERE = re.compile(r"\b(?:it|this|that|them|these|those|there|so)\b[.!)]*$", re.IGNORECASE)
 """Ends with a word for something that only those who were there know."""
 
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|it['\u2019]s|they['\u2019]re)\b", re.IGNORECASE)
+_WAS = re.compile(r"^The (?:\w+ )?(?:issue|problem|bug|culprit) was that (?=\S)")
+"""Stands before what was wrong, which says it without that."""
+
 _OF_A_NAME = re.compile(r"^(`[^`]+`) *(?:[-\u2013\u2014:] *)?[Nn]ow (?=[a-z]+s\b)")
-_TIES = "So|And|But|Also|However|Then|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|No|Right|Sure|Actually"
+_TIES = (
+    "So|And|But|Also|However|Then|Therefore|Thus|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|No|Right|Sure"
+    "|Actually|Certainly|Of course|Unfortunately|Understood|Noted|Got it|Please|In that case"
+)
 _TIE = re.compile(rf"^(?:\W*\b(?:{_TIES})\b)+[,.!:]? +(?=\S)", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w./-]+\w")
 _TOKEN = re.compile(r"[\w'\u2019]+")
@@ -74,7 +81,12 @@ def is_durable(one: Statement) -> bool:
     text, known = one.text, words()
     if not SHORTEST <= len(text) <= LONGEST or one.is_question or one.is_quoted or one.is_heading:
         return False
-    if known.opens("narrates", text) or begins_as_event(text) or _OTHER_PERSON.search(text):
+    if (
+        known.opens("narrates", text)
+        or known.opens("of_the_moment", text)
+        or begins_as_event(text)
+        or _OTHER_PERSON.search(text)
+    ):
         return False
     is_vague = any(known.says(name, text) for name in ("hedge", "asks", "about_to"))
     is_cut = text.count("(") != text.count(")")
@@ -85,7 +97,13 @@ def is_bound(text: str) -> bool:
     """Whether *text* points at what stood beside it, so that it says little to who was not there."""
     known = words()
     points = known.opens("needs_context", text) or known.says("points_elsewhere", text)
-    return points or _ENDS_ELSEWHERE.search(text) is not None
+    return points or dangles(text) or _ENDS_ELSEWHERE.search(text) is not None
+
+
+def dangles(text: str) -> bool:
+    """Whether *text* says "it" or "they" before it has named anything that this could be."""
+    found = _PRONOUN.search(text)
+    return found is not None and not terms(text[: found.start()])
 
 
 def worth(one: Statement) -> float:
@@ -98,7 +116,7 @@ def worth(one: Statement) -> float:
 
 def standing_alone(text: str) -> str:
     """*text* without the word that ties it to what was said before."""
-    bare = _OF_A_NAME.sub(r"\1 ", _TIE.sub("", text))
+    bare = _WAS.sub("", _OF_A_NAME.sub(r"\1 ", _TIE.sub("", text)))
     return bare[:1].upper() + bare[1:]
 
 

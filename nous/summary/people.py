@@ -22,6 +22,7 @@ _CHATTER = re.compile(
 _ENDS_OPEN = re.compile(
     r"(?:\.{2,}|…|\b(?:it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
 )
+_NEAR = re.compile(r"My (\w+)\b", re.IGNORECASE)
 _OTHERS = frozenset({"he", "she", "him", "they", "them"})
 _NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
@@ -47,8 +48,15 @@ def _about_the_speaker(one: Statement) -> Iterator[CandidateFact]:
         is_clear = is_clear and not _is_passing(text, is_liking=is_liking)
         if is_about and is_clear and _SHORTEST <= len(text) <= _LONGEST:
             category = Category.PREFERENCE if is_liking else Category.PERSON
+            subject = _whose(text, str(trust))
             text = in_third_person(text, f"the {trust}")
-            yield candidate(text, one.turn, category, trust, subject=str(trust), confidence=0.75)
+            yield candidate(text, one.turn, category, trust, subject=subject, confidence=0.75)
+
+
+def _whose(text: str, speaker: str) -> str:
+    """Whom *text* is about: its *speaker*, or somebody of the speaker's life."""
+    near = _NEAR.match(text)
+    return f"{speaker}'s {near[1].lower()}" if near and near[1].lower() in words().sets["near"] else speaker
 
 
 def _is_passing(text: str, *, is_liking: bool) -> bool:
@@ -57,10 +65,9 @@ def _is_passing(text: str, *, is_liking: bool) -> bool:
     told = _WORD.findall(text)
     is_named = any(word[0].isupper() or word[0].isdigit() for word in told[1:] if not word.startswith("I"))
     said = {word.lower() for word in told}
-    if known.says("passing", text) or is_named:
-        return known.says("passing", text)
-    if not _OTHERS.isdisjoint(said) and said.isdisjoint(sets["near"]):
-        return True
+    is_of_others = not _OTHERS.isdisjoint(said) and said.isdisjoint(sets["near"])
+    if known.says("passing", text) or is_of_others or is_named:
+        return known.says("passing", text) or is_of_others
     is_of_life = not said.isdisjoint(sets["near"] | sets["living"] | sets["times"])
     return _ENDS_OPEN.search(text) is not None or not (is_liking or is_of_life)
 

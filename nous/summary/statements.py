@@ -12,7 +12,10 @@ SPOKEN = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION})
 DOCUMENT = 1_500
 """Characters from which a user's message is a pasted document: what it says is not what the user says."""
 
-_MARKUP = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|>\s+|\[[ x]\]\s+)+")
+_MARKUP = re.compile(
+    r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|\(\d{1,2}\)\s+|>\s+|\[[ x]\]\s+"
+    r"|[\u2610-\u2612\u2705\u2713-\u2718\u274c\u26a0\u27a1\u2192]\ufe0f?\s*)+"
+)
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
 _MARKER = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")

@@ -34,13 +34,19 @@ _TOLD = {
     "you": "the user",
 }
 _ADDRESSED = re.compile(r"\b(?:yours?|you (?:are|have|were)|you['\u2019](?:re|ve)|you)\b", re.IGNORECASE)
+_SHORT_IS = re.compile(
+    r"\b(?P<whose>[Mm]y (?:\w+ )?\w+)['\u2019]s"
+    r"(?= (?:an?|the|not|called|named|from|in|at|\w+ing)\b|(?<=name['\u2019]s) )"
+)
+"""Where 's stands for "is": after a name, an article follows or a word that says how or where something is."""
+
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
 
 
 def in_third_person(text: str, who: str = "the user") -> str:
     """*text* with its speaker named *who*."""
     speaker = _Speaker(who)
-    told = _MENTION.sub(speaker.mention, text)
+    told = _MENTION.sub(speaker.mention, _SHORT_IS.sub(r"\g<whose> is", text))
     return told[:1].upper() + told[1:]
 
 

@@ -7,6 +7,8 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from nous.episode import Trust
+
 
 class Kind(StrEnum):
     """What an entry is. `USER` is what a person wrote; `DECISION` what a person approved, rejected or answered."""
@@ -21,16 +23,6 @@ class Kind(StrEnum):
     SUB_AGENT = "sub_agent"
     SUMMARY = "summary"
     SYSTEM = "system"
-
-
-class Trust(StrEnum):
-    """On whose word something stands, the most trusted first."""
-
-    USER = "user"
-    SYSTEM = "system"
-    ASSISTANT = "assistant"
-    TOOL = "tool"
-    WEB = "web"
 
 
 WEB_TOOLS = frozenset(

@@ -14,7 +14,8 @@ from nous.runtime.dispatch import Dispatcher
 from nous.runtime.fleet import Fleet, Post
 from nous.runtime.sweep import Sweeper
 from nous.runtime.upgrade import Upgrader
-from nous.wiring.world import World, deadline_of
+from nous.wiring.choices import deadline_of
+from nous.wiring.world import World
 
 
 def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:

@@ -14,10 +14,10 @@ from nous.store.redis_erasure import RedisErasure
 from nous.wiring.world import World
 
 
-def forgetter(world: World) -> Forgetter:
-    """Who removes what was learned, from all places."""
+def stores_of(world: World) -> Stores:
+    """All places in which something may have to be forgotten."""
     prefix, retention = world.settings.prefix, world.settings.retention
-    stores = Stores(
+    return Stores(
         tombstones=world.tombstones,
         bus=RedisBusErasure(world.client, BusKeys(prefix), marker_ttl=retention.marker_ttl),
         jobs=RqErasure(world.rq_client),
@@ -25,9 +25,13 @@ def forgetter(world: World) -> Forgetter:
         pins=RedisPins(world.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),
     )
 
+
+def forgetter(world: World) -> Forgetter:
+    """Who removes what was learned, from all places."""
+
     def mend(scope: Scope) -> None:
-        """Have workers embed the facts that were told in other words, or whose turn was forgotten with a session."""
+        """Have workers embed the facts that are told in other words now, or whose turn went with a session."""
         state = f"{world.kit.facts.read(scope, embedder='none').version} {world.kit.embedder.id}"
         world.bus.publish(unembedded(scope, state=state, at=world.kit.clock()))
 
-    return Forgetter(stores, clock=world.kit.clock, on_rewritten=mend)
+    return Forgetter(stores_of(world), clock=world.kit.clock, on_rewritten=mend)

@@ -1,12 +1,11 @@
 """The world, connected. Everybody else is handed what they need."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import cast
 
 import redis
 
@@ -20,22 +19,17 @@ from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_ledger import RedisLedger
 from nous.bus.redis_tombstones import RedisTombstones
 from nous.bus.tombstones import Tombstones
-from nous.embed.base import Embedder
-from nous.embed.hashed import Hashed
 from nous.embed.remembered import Remembered
-from nous.errors import Misconfigured, NotFound
-from nous.excerpt import Windows, windows
+from nous.errors import NotFound
 from nous.jobs.base import Jobs
 from nous.jobs.rq.queue import RqJobs
 from nous.kit import Kit, Worker
-from nous.learning.policy import CALIBRATED, Policy
 from nous.runtime.attempt import Attempts
 from nous.runtime.leases import LeaseKeeper
 from nous.runtime.publish import Handover
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect, connect_rq
-from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
-from nous.store.base import Calibrations
+from nous.settings.model import Settings
 from nous.store.keys import StoreKeys
 from nous.store.knowledge import FactMemory
 from nous.store.plans import plan_for
@@ -47,13 +41,11 @@ from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
 from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
-from nous.tokens import Counter, estimate
-from nous.transcript.model import Transcript
+from nous.wiring.choices import deadline_of, embedder, excerpts, patience_of, policy
 from nous.wiring.index import indexes_of
-from nous.wiring.model import Mind, ModelBooks, books_of, mind_of, remote_embedder
+from nous.wiring.model import Mind, ModelBooks, books_of, mind_of
 
 DECISION_KEEPER = "decision-keeper"
-_HOW_TO_COUNT = "write estimate or package.module:function"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +68,7 @@ class World:
     attempts: Attempts
     model_books: ModelBooks
     mind: Mind
+    calibrations: RedisCalibrations
 
     def check_model(self) -> None:
         """Raises `Misconfigured` where a model is set that cannot be asked: who works without it would do so unseen."""
@@ -109,7 +102,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     bus = _bus(client, settings, found.values(), bus_keys=bus_keys, store_keys=store_keys)
     uploads = RedisUploads(client)
     books, clock = books_of(client, settings), partial(datetime.now, UTC)
-    mind = mind_of(settings, books, excerpts=_excerpts(settings.excerpt), clock=clock)
+    mind = mind_of(settings, books, excerpts=excerpts(settings.excerpt), clock=clock)
     kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind)
     patience = patience_of(settings)
     leases = LeaseKeeper(bus, lease=patience.lease, deadline=deadline_of(settings))
@@ -130,6 +123,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
         model_books=books,
         mind=mind,
+        calibrations=RedisCalibrations(client, store_keys),
     )
 
 
@@ -157,6 +151,7 @@ def _kit(
     episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
     return Kit(
         episodes=episodes,
+        episode_vectors=episodes,
         briefs=episodes,
         decisions=RedisDecisions(client, keys, bus_keys=bus_keys, group=DECISION_KEEPER),
         facts=facts,
@@ -174,32 +169,6 @@ def _kit(
     )
 
 
-def _excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
-    return partial(
-        windows,
-        budget=chosen.budget,
-        most=chosen.windows,
-        strategy=chosen.strategy,
-        unit=chosen.unit,
-        count=_counter(chosen.counter),
-    )
-
-
-def _counter(name: str) -> Counter:
-    """What counts tokens. Raises Misconfigured where *name* is no function that can be imported."""
-    if name == ESTIMATE:
-        return estimate
-    module, _, function = name.partition(":")
-    try:
-        counter = getattr(import_module(module), function)
-        counts = callable(counter) and isinstance(counter("one"), int)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise Misconfigured(f"excerpt.counter = {name!r}: {error}; {_HOW_TO_COUNT}") from error
-    if not counts:
-        raise Misconfigured(f"excerpt.counter = {name!r}: that is no function to an int; {_HOW_TO_COUNT}")
-    return cast("Counter", counter)
-
-
 def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:
     return RqJobs(
         client,
@@ -214,45 +183,3 @@ def discover() -> dict[str, Worker]:
     modules = [import_module(f"workers.{module.name}") for module in iter_modules(workers.__path__)]
     found = [module.WORKER for module in modules if hasattr(module, "WORKER")]
     return {worker.name: worker for worker in found}
-
-
-def embedder(settings: Settings) -> Embedder:
-    """The embedder that is configured; it loads its model at the first text."""
-    if settings.embedder == "hashed":
-        return Hashed()
-    if ":" in settings.embedder:
-        return remote_embedder(settings)
-    from nous.embed.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
-
-    return MiniLM(weights=settings.embedder_path)
-
-
-def policy(settings: Settings, calibrations: Calibrations | None = None) -> Policy:
-    """The rule for what is the same fact, with the thresholds that come measured and those of *calibrations*."""
-    dedup = settings.dedup
-    return Policy(
-        dedup=dedup.policy,
-        threshold=dedup.threshold,
-        near=dedup.near,
-        one_sided=dedup.one_sided,
-        measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
-        cap=dedup.cap,
-    )
-
-
-def deadline_of(settings: Settings) -> float:
-    """Seconds that a handler may take: those that are set, or what every call of the longest session may take."""
-    calls = 2 * settings.excerpt.windows if settings.background_model else 0  # each window may be asked about twice
-    return max(settings.worker.deadline, calls * settings.llm.deadline)
-
-
-def patience_of(settings: Settings) -> Patience:
-    worker = settings.worker
-    return Patience(
-        lease=worker.lease,
-        max_attempts=worker.max_attempts,
-        backoff_base=worker.backoff_base,
-        backoff_cap=worker.backoff_cap,
-        crashes_before_quarantine=worker.crashes_before_quarantine,
-        deaths_before_burial=worker.deaths_before_burial,
-    )

@@ -16,6 +16,7 @@ def kit_of(store: MemoryStore, **more: Any) -> Kit:
     """A kit that reads from *store*, with *more* of its fields; transcripts and clock are among them."""
     known: dict[str, Any] = {
         "episodes": store,
+        "episode_vectors": store,
         "briefs": store,
         "decisions": store,
         "anchors": store,

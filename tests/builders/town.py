@@ -1,9 +1,9 @@
 """A whole product with sessions that say the same things, and texts that were planted wherever a session leaves traces.
 
-    town = Town(directory, server)                 # server: ModelServer(about_its_service)
-    town.live()                                    # workers run until everything is at rest
-    assert keys_with(town.world.client, *town.planted)
-    town.stop()
+town = Town(directory, server)                 # server: ModelServer(about_its_service)
+town.live()                                    # workers run until everything is at rest
+assert keys_with(town.world.client, *town.planted)
+town.stop()
 """
 
 from pathlib import Path
@@ -104,10 +104,7 @@ class Town:
 
     def scribble(self, session: str, text: str, *, scope: Scope = HERE) -> None:
         """Write into the stream what no release can read, as a foreign producer may."""
-        raw = (
-            f'{{"data": {{"session_id": "{session}", "scope": {{"project": "{scope.project}"}}, '
-            f'"bytes": "{text}"}}}}'
-        )
+        raw = f'{{"data": {{"session_id": "{session}", "scope": {{"project": "{scope.project}"}}, "bytes": "{text}"}}}}'
         self.client.xadd(BusKeys().stream("session_ended", Lane.LIVE), {"event": raw})
 
     def _is_at_rest(self) -> bool:

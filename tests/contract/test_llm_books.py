@@ -51,6 +51,18 @@ def test_a_pinned_answer_is_found_as_it_was(books: Books) -> None:
     assert books.pins.find(QUESTION, GPT) == cut_off
 
 
+def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
+    other, elsewhere = replace(QUESTION, subject=UUID(int=8)), replace(QUESTION, scope=HOME)
+    for each in (QUESTION, replace(QUESTION, user="User: bye"), other, elsewhere):
+        books.pins.pin(each, GPT, REPLY)
+
+    assert books.pins.find(QUESTION, GPT) == REPLY
+    books.pins.drop(WORK, UUID(int=7))
+    assert [books.pins.find(each, GPT) for each in (QUESTION, other, elsewhere)] == [None, REPLY, REPLY]
+    books.pins.drop(WORK)
+    assert [books.pins.find(each, GPT) for each in (other, elsewhere)] == [None, REPLY]
+
+
 def test_the_first_pin_wins(books: Books) -> None:
     other = replace(REPLY, text="{}")
     books.pins.pin(QUESTION, GPT, REPLY)

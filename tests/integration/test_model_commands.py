@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -46,10 +47,13 @@ def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
 
 
 @pytest.fixture
-def work(directory: Path, nous: Nous) -> Callable[..., None]:
-    """Runs every worker until the published session is done with; `model` is the address of one, if there is one."""
+def work(directory: Path, nous: Nous, wait_until: Any) -> Callable[..., None]:
+    """Runs every worker until the published session is done with; `model` is the address of one, if there is one.
 
-    def work(path: Path, *options: str, model: str | None = None) -> None:
+    Where there is more to be done, `until` says when it is.
+    """
+
+    def work(path: Path, *options: str, model: str | None = None, until: Callable[[], bool] = lambda: True) -> None:
         llm = {"background_model": "openai:m", "llm": {"base_url": model}} if model else {}
         settings = Settings.model_validate({"data_dir": directory, "embedder": "hashed", "log_level": "error", **llm})
         world = build(settings)
@@ -58,6 +62,7 @@ def work(directory: Path, nous: Nous) -> Callable[..., None]:
         try:
             result = nous("publish", str(path), "--session", "s1", "--wait", *options)
             assert result.exit_code == 0, result.output
+            wait_until(until, "what else there is to be done")
         finally:
             crew.stop()
             crew.wait()
@@ -126,11 +131,10 @@ def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(
 
         assert "will be made anew" in nous("reprocess", "s1").output
         assert "1 episode is still to be made anew by the model" in nous("status").output
-        work(session, model=server.openai_url)
+        work(session, model=server.openai_url, until=lambda: "summary by openai:m" in nous("episodes").output)
 
-    assert "summary by openai:m with episode-1" in nous("episodes").output
     calls = orjson.loads(nous("status", "--json").output)["model"]["calls"]["openai:m"]
-    assert (calls["calls"], calls["asked_again"]) == (3, 1)
+    assert (calls["remembered"], calls["asked_again"]) == (0, 1)
 
 
 def test_sessions_and_all_of_them_cannot_both_be_wanted(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,4 +195,6 @@ def test_a_model_that_cannot_be_asked_stops_workers_and_nobody_else(
     published, status, worker = nous("publish", str(session)), nous("status"), nous("worker", "--all")
 
     assert (published.exit_code, status.exit_code, worker.exit_code) == (0, 0, MISCONFIGURED)
-    assert "workers do not start: openai:gpt-5-mini needs a key; set NOUS_LLM__API_KEY or OPENAI_API_KEY" in status.output
+    assert (
+        "workers do not start: openai:gpt-5-mini needs a key; set NOUS_LLM__API_KEY or OPENAI_API_KEY" in status.output
+    )

@@ -204,4 +204,9 @@ def test_down_with_nothing_running_says_so_and_makes_nothing(tmp_path: Path) -> 
 def test_down_never_stops_a_server_that_is_not_ours() -> None:
     result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host:1"}).invoke(main, ["down", "--json"])
 
-    assert json.loads(result.stdout) == {"stopped": False, "embedded": False, "url": "redis://:***@host:1"}
+    assert json.loads(result.stdout) == {
+        "stopped": False,
+        "embedded": False,
+        "url": "redis://:***@host:1",
+        "workers": 0,
+    }

@@ -145,7 +145,9 @@ def test_the_same_decision_twice_is_one() -> None:
 
 
 def test_of_many_decisions_the_newest_become_facts() -> None:
-    recorded = [Decision(description=f"Billing listens on port {9000 + number}", confidence=0.9) for number in range(50)]
+    recorded = [
+        Decision(description=f"Billing listens on port {9000 + number}", confidence=0.9) for number in range(50)
+    ]
 
     facts = [fact.text for fact in decided_facts(recorded)]
 

@@ -36,6 +36,7 @@ SAME = [
     ("Backups of the ledger are made every night", "The ledger is backed up every night"),
     ("Strict mode is on", "Strict mode is enabled"),
     ("Ines works as a nurse", "Ines is a nurse"),
+    ("Deployment of the site takes an hour", "The deployment of the site lasts an hour"),
     # order
     ("The free plan's limit is 3 projects", "The limit of the free plan is 3 projects"),
     ("The editor's name is Vim", "Vim is the editor's name"),
@@ -67,8 +68,9 @@ APART = [
     ("The team rolled back the release", "The team rolls back the release"),
     ("The service is being migrated", "The service has been migrated"),
     ("Strict mode is on", "Strict mode is off"),
-    ("Squares are rectangles", "Rectangles are squares in a book"),
+    ("Squares are rectangles", "Rectangles are squares"),
     ("Alice is Bob's manager", "Bob is Alice's manager"),
+    ("Backups of the ledger are made every night", "Backups of the ledger are deleted every night"),
     ("Bob's manager is Alice's manager", "Bob's manager is Alice"),
     ("The plan of the manager is the goal of the team", "The goal of the manager is the plan of the team"),
     ("Noor and Felix trained Hannah", "Noor and Hannah trained Felix"),
@@ -78,6 +80,7 @@ APART = [
     ("Before the import, the backup runs", "Before the backup, the import runs"),
     ("Users in Lyon report to teams", "Users report to teams in Lyon"),
     ("A push to main triggers the build", "A build of main triggers the push"),
+    ("Only admins can delete projects", "Admins can only delete projects"),
     ("We notify users", "Users notify us"),
     ("Users are notified by admins", "Admins are notified by users"),
     ("The team keeps its secrets in Vault", "Omar keeps his secrets in Vault"),
@@ -114,3 +117,10 @@ def test_no_word_stands_for_two_meanings() -> None:
     meanings = {(stems, key) for stems, key in english().same.items()}
 
     assert len(dict(meanings)) == len(meanings)
+
+
+def test_what_is_opposite_is_never_taken_for_the_same() -> None:
+    lexicon = english()
+    keys = {pair: {lexicon.same.get(word, word) for word in pair} for pair in lexicon.values.opposites}
+
+    assert [set(pair) for pair, found in keys.items() if len(found) == 1] == []

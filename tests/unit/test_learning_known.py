@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from nous.embed.hashed import Hashed
 from nous.episode import Category
-from nous.errors import BadInput, Misconfigured
+from nous.errors import Misconfigured
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Fact, Learned, Linked, Row, Source, Superseded
 from nous.learning.known import Knowledge
-from nous.learning.vectors import ROWS, Vectors
 from nous.scope import Scope
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -147,24 +146,3 @@ def test_an_unknown_fact_is_no_fact() -> None:
     assert knowing().get(fact("tea").id) is None
     with pytest.raises(KeyError):
         knowing()[fact("tea").id]
-
-
-def test_neighbours_come_nearest_first_across_blocks() -> None:
-    vectors = Vectors(dim=2)
-    angles = np.linspace(0, np.pi, ROWS + 10)
-    ids = [uuid5(NAMESPACE, str(number)) for number in range(len(angles))]
-    for fact_id, angle in zip(ids, angles, strict=True):
-        vectors.add(fact_id, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32))
-
-    found = vectors.near(np.array([-1, 0], dtype=np.float32), floor=0.99999)
-
-    assert len(vectors) == ROWS + 10
-    assert [fact_id for fact_id, _ in found] == ids[::-1][: len(found)]
-    assert all(cosine >= 0.99999 for _, cosine in found)
-    assert vectors.near(np.array([0, -1], dtype=np.float32), floor=0.5) == []
-
-
-@pytest.mark.parametrize("vector", [[0.0, 0.0], [1.0, 1.0], [1.0], [float("nan"), 0.0]])
-def test_only_unit_vectors_are_taken(vector: list[float]) -> None:
-    with pytest.raises(BadInput):
-        Vectors(dim=2).add(fact("tea").id, np.array(vector, dtype=np.float32))

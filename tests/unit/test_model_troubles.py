@@ -81,9 +81,12 @@ def test_a_scope_without_tokens_makes_way_for_the_others() -> None:
     world = ModelWorld(daily_tokens=4_000, when_exhausted="extractive")
     world.use(None)
     for number in range(70):
-        world.publish(f"s{number}", f"User: Run billing on port {9000 + number}, please.\n\nAssistant: It is done now.")
+        world.publish(
+            f"s{number}", f"User: Run billing on port {9000 + number}, please, always.\n\nAssistant: Done now."
+        )
     world.publish("theirs", scope=Scope(project="theirs"))
     world.work()
+    assert len(world.episodes) == 70
     world.use(world.author())
 
     for _ in range(3):
@@ -169,10 +172,9 @@ def test_clocks_that_differ_at_midnight_cost_an_episode_no_more_than_a_day() -> 
     world.offer()
     world.work()
 
-    for _ in range(3):
-        found = later(world)
+    found = [later(world) for _ in range(3)]
 
-    assert found == ["llm"] * 3
+    assert found[-1] == ["llm"] * 3
 
 
 def test_what_has_waited_for_the_model_a_day_makes_way_and_comes_again() -> None:
@@ -191,7 +193,9 @@ def without_a_model_at_first(sessions: int = 1, **llm: Any) -> ModelWorld:
     world = ModelWorld(**llm)
     world.use(None)
     for number in range(sessions):
-        world.publish(f"s{number}", f"User: Run billing on port {9000 + number}, please.\n\nAssistant: It is done now.")
+        world.publish(
+            f"s{number}", f"User: Run billing on port {9000 + number}, please, always.\n\nAssistant: Done now."
+        )
     world.work()
     world.use(world.author())
     return world

@@ -1,125 +1,165 @@
 """Finding what is known."""
 
-from datetime import UTC, datetime
-from uuid import UUID, uuid5
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import uuid5
 
 import pytest
+from builders.episodes import NOON, episode
+from builders.knowing import AT, id_of, nothing, taught
+from numpy import float32
+from numpy.typing import NDArray
 
 from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Episode, Outcome, Summary, Tier
+from nous.episode import CandidateFact, Category, Episode, Trust
+from nous.errors import Unavailable
 from nous.events import NAMESPACE
-from nous.fact import Source
+from nous.fact import Superseded
 from nous.learning.known import Knowledge
-from nous.learning.learn import Occasion, learn
-from nous.learning.policy import Policy
-from nous.recall.search import Hit, Remembrance, search
-from nous.recall.words import word_scores
-from nous.scope import Scope
+from nous.recall.hits import Filters, Hit, Remembrance
+from nous.recall.library import Library
+from nous.recall.query import Embed, asked
+from nous.recall.search import search
+from nous.recall.shelf import Shelf
 
-AT = datetime(2026, 1, 1, tzinfo=UTC)
-EMBEDDER = Hashed()
-POLICY = Policy(near=0.5, one_sided=0.6)
-
-
-def episode(title: str) -> Episode:
-    summary = Summary(
-        title=title,
-        summary="Done.",
-        key_points=("Caches expire.",),
-        outcome=Outcome.RESOLVED,
-        outcome_rationale="",
-        topics=(),
-    )
-    return Episode(
-        id=uuid5(NAMESPACE, title),
-        scope=Scope(),
-        session_id=f"session of {title}",
-        agent_id="tester",
-        version="v",
-        summary=summary,
-        candidate_facts=(),
-        tier=Tier.EXTRACTIVE,
-        event_id=UUID(int=1),
-        ended_at=AT,
-        format="qbit",
-        entries=1,
-        bytes=1,
-        excerpt_digest="",
-        excerpt_chars=0,
-        excerpt_dropped=0,
-    )
+EMBED = Hashed().embed
+FACT, EPISODE = Remembrance.FACT, Remembrance.EPISODE
 
 
-def knowing(*texts: str) -> Knowledge:
-    knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
-    for number, text in enumerate(texts):
-        source = Source(
-            episode_id=uuid5(NAMESPACE, text), event_id=UUID(int=number), session_id=f"s{number}", turns=(number,)
-        )
-        learning = learn(
-            [CandidateFact(text=text, event_date="2025-12-24")],
-            EMBEDDER.embed([text]),
-            knowledge=knowledge,
-            occasion=Occasion(scope=Scope(), source=source, policy=POLICY, at=AT),
-        )
-        knowledge.extend(learning.rows, learning.vectors)
+def knowing(*candidates: str | CandidateFact) -> Knowledge:
+    """A scope in which each of *candidates* is known from a session of its own."""
+    knowledge = nothing()
+    for number, candidate in enumerate(candidates):
+        taught(knowledge, candidate, session=f"s{number}")
     return knowledge
 
 
-def found(query: str, knowledge: Knowledge, *episodes: Episode, limit: int = 10) -> tuple[Hit, ...]:
-    return search(query, knowledge=knowledge, episodes=episodes, embed=EMBEDDER.embed, limit=limit)
+def found(
+    query: str,
+    knowledge: Knowledge,
+    *episodes: Episode,
+    limit: int = 10,
+    embed: Embed | None = EMBED,
+    everything: bool = False,
+    **only: Any,
+) -> tuple[Hit, ...]:
+    vectors = {each.id: EMBED([each.summary.text])[0] for each in episodes}
+    library = Library(shelf=Shelf(knowledge), episodes=episodes, vectors=vectors, only=Filters(**only))
+    return search(asked(query, embed), library, limit=limit, everything=everything)
 
 
-def test_the_best_fact_comes_first_with_where_it_is_from() -> None:
-    hits = found("where is the cache", knowing("Tim likes tea", "The cache is in Redis", "Lena owns billing"))
+def texts(hits: Sequence[Hit]) -> list[str]:
+    return [hit.text for hit in hits]
 
-    best = hits[0]
-    assert (best.kind, best.text, best.session_id, best.turns) == (
-        Remembrance.FACT,
-        "The cache is in Redis",
-        "s1",
-        (1,),
-    )
-    assert (best.date, best.event_date) == (AT, "2025-12-24")
-    assert best.episode_id == uuid5(NAMESPACE, "The cache is in Redis")
+
+def test_the_best_fact_comes_first_with_where_it_is_from_and_why_it_was_found() -> None:
+    [best, *_] = hits = found("where is the cache", knowing("Tim likes tea", "The cache is in Redis", "Ann likes rum"))
+
+    assert (best.kind, best.text, best.session_id, best.turns) == (FACT, "The cache is in Redis", "s1", (1,))
+    assert (best.date, best.episode_id) == (AT, uuid5(NAMESPACE, "s1"))
+    assert [reason.split(": ")[0] for reason in best.found_by] == ["words", "meaning"]
+    assert "words: cache" in best.found_by
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 @pytest.mark.parametrize("query", ["8081", "port 8081?", "`nous/ingest.rs`", "ingest.rs", "INGEST"])
 def test_an_identifier_is_found_by_its_letters(query: str) -> None:
-    knowledge = knowing(
-        *(f"The API of tenant {number} listens on port {8000 + number}" for number in range(70, 90)),
-        "Port 8081 is parsed in nous/ingest.rs",
-    )
+    tenants = (f"The API of tenant {number} listens on port {8000 + number}" for number in range(70, 90))
+    knowledge = nothing()
+    taught(knowledge, *tenants, "Port 8081 is parsed in nous/ingest.rs")
 
     assert "8081" in found(query, knowledge)[0].text
 
 
-def test_episodes_are_found_beside_facts() -> None:
-    hits = found("login page redesign", knowing("Tim likes tea"), episode("Redesign the login page"), episode("Fix CI"))
+def test_a_query_that_nothing_is_near_finds_nothing() -> None:
+    knowledge = knowing("The cache is in Redis", "Deploys need a tag")
 
-    assert (hits[0].kind, hits[0].id) == (Remembrance.EPISODE, uuid5(NAMESPACE, "Redesign the login page"))
-    assert hits[0].episode_id == hits[0].id
-    assert hits[0].session_id == "session of Redesign the login page"
-
-
-def test_superseded_facts_are_hidden() -> None:
-    knowledge = knowing("The team uses Postgres for billing", "The team uses Postgres for billing in production")
-
-    assert [hit.text for hit in found("Postgres", knowledge)] == ["The team uses Postgres for billing in production"]
+    assert found("how do I cook rice", knowledge, embed=None) == ()
+    assert found("tea", nothing()) == ()
+    assert found("", knowledge) == found(" \n", knowledge) == ()
 
 
-def test_the_limit_holds_and_nothing_is_found_in_nothing() -> None:
+def test_episodes_are_found_beside_facts_by_words_and_by_their_vectors() -> None:
+    [hit, *_] = found("Größe ist?", knowing("Tim likes tea"), episode("e1"))
+
+    assert (hit.kind, hit.id, hit.episode_id, hit.session_id) == (EPISODE, episode("e1").id, episode("e1").id, "e1")
+    assert [reason.split(": ")[0] for reason in hit.found_by] == ["words", "meaning"]
+
+
+def test_a_newer_edition_is_found_by_its_own_words_alone() -> None:
+    shelf = Shelf(nothing())
+    old, new = episode("e1"), episode("e1", version="v2")
+
+    for each in (old, new):
+        hits = search(asked("Größe", None), Library(shelf=shelf, episodes=[each]))
+        assert [hit.id for hit in hits] == [old.id]
+
+
+def test_a_file_finds_the_sessions_that_touched_it_and_what_they_said() -> None:
+    knowledge = knowing("Retries are counted in src/ingest.rs", "Tim likes tea", "my_ingest.rs is another")
+    session = replace(episode("s1"), files_touched=("/home/me/src/ingest.rs",))
+    other = replace(episode("s9"), files_touched=("src/my_ingest.rs", "src/ingest.rs.bak"))
+
+    hits = found("what about `./src/ingest.rs`", knowledge, session, other, embed=None)
+
+    assert set(texts(hits)) == {"Retries are counted in src/ingest.rs", "Tim likes tea", session.summary.text}
+    assert texts(hits)[-1] == "Tim likes tea"
+    assert hits[-1].found_by == ("file: /home/me/src/ingest.rs",)
+
+
+def test_a_superseded_fact_gives_way_to_its_successor() -> None:
+    knowledge = knowing("Billing runs on Postgres 14", "Search is fast", "Billing moved to Postgres 16")
+    old, _, new = (known.fact.id for known in knowledge)
+    knowledge.extend([Superseded(fact_id=old, by=new, reason="", at=AT)], {})
+
+    assert texts(found("Postgres", knowledge)) == ["Billing moved to Postgres 16"]
+    assert len(found("Postgres", knowledge, everything=True)) == 2
+
+
+def test_a_superseded_fact_whose_successor_is_not_found_comes_far_down_and_is_marked() -> None:
+    knowledge = knowing("Staging listens on port 8080", "Everything moved to Lisbon", "Port 8080 was hard to free")
+    ids = [id_of(knowledge, known.fact.text) for known in knowledge]
+    knowledge.extend([Superseded(fact_id=ids[0], by=ids[1], reason="", at=AT)], {})
+
+    hits = found("port 8080", knowledge, embed=None)
+
+    assert [(hit.id, hit.superseded_by) for hit in hits] == [(ids[2], None), (ids[0], ids[1])]
+
+
+def test_a_ring_of_superseded_facts_is_gone_round_once() -> None:
+    knowledge = knowing("Staging listens on port 8080", "Everything moved to Lisbon")
+    one, two = (known.fact.id for known in knowledge)
+    rows = [Superseded(fact_id=a, by=b, reason="", at=AT) for a, b in ((one, two), (two, one))]
+    knowledge.extend(rows, {})
+
+    assert found("port 8080", knowledge, embed=None) == ()
+
+
+def test_filters_hold() -> None:
+    knowledge = knowing("The cache is Redis", CandidateFact(text="Use the cache always", category=Category.RULE))
+    taught(knowledge, CandidateFact(text="A cache page said so"), session="late", said_at=AT + timedelta(days=1))
+    session = episode("cache session")
+
+    assert {hit.kind for hit in found("cache", knowledge, session, kinds=[FACT])} == {FACT}
+    assert texts(found("cache", knowledge, session, categories=["rule"])) == ["Use the cache always"]
+    assert texts(found("cache", knowledge, after=AT)) == ["A cache page said so"]
+    assert "A cache page said so" not in texts(found("cache", knowledge, before=AT + timedelta(hours=1)))
+    assert found("cache", knowledge, trust=Trust.USER) == ()
+    assert found("title", nothing(), session, kinds=[EPISODE], before=NOON) == ()
+
+
+def test_an_embedder_that_does_not_answer_is_done_without_and_said() -> None:
+    def silent(_: Sequence[str]) -> NDArray[float32]:
+        raise Unavailable("the model is away")
+
+    query = asked("port 8080", silent)
+
+    assert query.lacks == "the model is away"
+    hits = search(query, Library(shelf=Shelf(knowing("The API listens on port 8080"))))
+    assert [hit.found_by for hit in hits] == [("words: port, 8080",)]
+
+
+def test_the_limit_holds() -> None:
     assert len(found("tea", knowing("Tim likes tea", "Ann likes tea", "Bo likes tea"), limit=2)) == 2
-    assert found("tea", knowing()) == ()
-    assert found("", knowing("Tim likes tea")) == ()
-
-
-def test_a_rare_word_weighs_more_than_a_common_one() -> None:
-    common, rare, neither = word_scores("the parser", ["the cat", "a parser", "some rum"])
-
-    assert rare == common > neither == 0
-
-    [_, both, once] = word_scores("the parser", ["the cat", "the parser", "the dog"])
-
-    assert both > once > 0

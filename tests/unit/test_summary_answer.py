@@ -260,3 +260,8 @@ def test_an_answer_that_was_cut_off_is_told_so() -> None:
     with pytest.raises(BadInput, match="never closes"):
         read(text[:-20])
     assert read(f"{text} I hope", is_whole=False) == answer()
+
+
+def test_no_answer_is_not_one_that_was_cut_off() -> None:
+    with pytest.raises(BadInput, match="There was no answer"):
+        read(" \n", is_whole=False)

@@ -289,4 +289,7 @@ def test_people_who_talk_are_each_known_by_their_own_words(told: Told) -> None:
         ("user", "So it is, so it is."),
     )
 
-    assert {(fact.subject, fact.trust) for fact in found} == {("user", Trust.USER), ("assistant", Trust.ASSISTANT)}
+    assert {(fact.subject, fact.trust) for fact in found} == {
+        ("user", Trust.USER),
+        ("assistant's sister", Trust.ASSISTANT),
+    }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 _VERBAL = ("", "be")
-_ATTRIBUTIVE = frozenset({"of", "in", "for", "to", "on", "at", "be"})
+_ATTRIBUTIVE = frozenset({"of", "in", "for", "from", "to", "on", "at", "be"})
 """What may link a noun to what describes it: `comments in code` are `code comments`, `cache is cold` a `cold cache`."""
 
 
@@ -120,10 +120,12 @@ def _addressed(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed
 
 
 def _inverted(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
-    """`Tim is the owner` as `the owner is Tim`, where *other* has it so and neither is one of many."""
+    """`Tim is the owner` as `the owner is Tim`, where *other* has it so, if one is named and none one of many."""
     at = next((at for at, word in enumerate(words) if word.marker == "be"), 0)
     theirs = next((at for at, word in enumerate(other) if word.marker == "be"), 0)
-    if not at or not theirs or any(word.is_one for word in (*words, *other)):
+    every = (*words, *other)
+    is_certain = any(word.is_name or word.is_exact for word in every) and not any(word.is_one for word in every)
+    if not at or not theirs or not is_certain:
         return tuple(words)
     subject, (told, *rest) = words[:at], words[at:]
     is_turned = _pairs(subject) == _pairs(other[theirs:]) and _pairs((told, *rest)) == _pairs(other[:theirs])

@@ -31,6 +31,7 @@ class Scan:
     outer: str = ""
     frame: Frame | None = None
     has_auxiliary: bool = False
+    is_only: bool = False
 
     def take_all(self, pieces: Sequence[Token]) -> None:
         at = 0
@@ -45,6 +46,8 @@ class Scan:
             at += length
             self.before = pieces[at - 1].lower
             self.is_fresh = len(self.words) == known or pieces[at - 1].ends
+            if pieces[at - 1].ends or at >= len(pieces):
+                self._restrict(self.words[-1].key if self.words else "")
             if pieces[at - 1].ends:
                 self._end_phrase()
                 self.clause = ""
@@ -97,7 +100,7 @@ class Scan:
         if word in lexicon.negators:
             self.negations += 1
         elif word in lexicon.quantifiers or "_" in word:
-            self.quantifiers.append(lexicon.quantifiers.get(word, word))
+            self._take_quantifier(lexicon.quantifiers.get(word, word))
             if is_period:
                 self._begin_period()
         elif word in ("a", "an") and is_period and self._follows_quantity():
@@ -144,8 +147,11 @@ class Scan:
             self.frame = Frame(len(self.words), base)
 
     def _add(self, piece: Token, role: Role, key: str) -> None:
+        self._restrict(key)
         word = piece.lower
         base = stem(self.lexicon.bases.get(word, word))
+        if role is Role.WORD and base in self.lexicon.light and self._is_said_of_deed(piece):
+            return
         if role is Role.WORD:
             self._see_verb(base)
         found = Word(
@@ -180,6 +186,15 @@ class Scan:
         verb = self.words.pop()
         return replace(deed, marker=verb.marker, tense=verb.tense, opens=verb.opens, joined=verb.joined)
 
+    def _is_said_of_deed(self, light: Token) -> bool:
+        """Let the deed before say when, and forget the verb, in `backups of the ledger are made`."""
+        at = next((at for at, word in enumerate(self.words) if self.lexicon.is_deed(word.text.casefold())), None)
+        if at is None or self.auxiliary not in ("is", "was"):
+            return False
+        self.words[at] = replace(self.words[at], tense=self._tense(light))
+        self._end_phrase()
+        return True
+
     def _is_light(self, word: Word) -> bool:
         text = word.text.casefold()
         return word.role is Role.WORD and stem(self.lexicon.bases.get(text, text)) in self.lexicon.light
@@ -195,6 +210,18 @@ class Scan:
         if is_past:
             return Tense.PAST if self.words else None
         return Tense.PRESENT
+
+    def _take_quantifier(self, quantifier: str) -> None:
+        """`only` is told with what it is about: in `only admins delete` it is another than in `admins only delete`."""
+        if quantifier == "only":
+            self.is_only = True
+        else:
+            self.quantifiers.append(quantifier)
+
+    def _restrict(self, key: str) -> None:
+        if self.is_only:
+            self.quantifiers.append(f"only {key}".strip())
+            self.is_only = False
 
     def _end_phrase(self) -> None:
         self.marker, self.marker_is_used, self.auxiliary = "", False, ""

@@ -47,7 +47,7 @@ _PRONOUNS = frozenset({"it", "that", "there", "here", "who", "what", "where", "h
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = r"[-+]?[$€£]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)*"
 _NUMBER = re.compile(_DIGITS)
-_GLUED = re.compile(rf"({_DIGITS})-?(?!(?:st|nd|rd|th)$)([^\W\d_]+|%)")
+_GLUED = re.compile(rf"({_DIGITS})-?(?!(?:st|nd|rd|th)$)(°?[^\W\d_]+|[°%])")
 _COMPARED = re.compile(r"(>=|<=|>|<|~|≈|≥|≤)(?=[$€£]?\d)(.+)")
 _CLOCK = re.compile(r"(\d{1,2}(?::\d{2})?)([ap]\.?m\.?)", re.IGNORECASE)
 _RATE = re.compile(r"([^/]*[^\W\d_]|[$€£]?[\d.,]+)/(s|sec|min|h|hr|second|minute|hour|day|week|month|year)")
@@ -118,7 +118,9 @@ def _opened(core: str) -> Iterator[str]:
 
 def _parts(core: str) -> Iterator[str]:
     parts = core.split("-")
-    if len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
+    if len(parts) == 2 and parts[1] == "only":
+        yield "".join(parts)
+    elif len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
         yield from parts
     elif glued := _CLOCK.fullmatch(core) or _GLUED.fullmatch(core):
         yield from glued.groups()

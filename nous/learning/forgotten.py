@@ -1,0 +1,48 @@
+"""Texts that must not be learned again, known by their marks alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from uuid import UUID
+
+from nous.fact import Confirmed, Fact, Learned, Row
+from nous.learning.normalise import exact_form
+from nous.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Exact forms that must not be learned again in *scope*, of which only *marks* are known."""
+
+    scope: Scope
+    marks: frozenset[str] = frozenset()
+
+    def __contains__(self, form: object) -> bool:
+        return bool(self.marks) and isinstance(form, str) and mark_of(self.scope, form) in self.marks
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def __iter__(self) -> Iterator[str]:
+        """The marks; the forms themselves are forgotten."""
+        return iter(self.marks)
+
+
+def mark_of(scope: Scope, form: str) -> str:
+    """What is remembered of a forgotten text: enough to know it again, and nothing to read."""
+    key = blake2b(str(scope).encode(), digest_size=32).digest()
+    return blake2b(form.encode(errors="replace"), key=key, digest_size=16).hexdigest()
+
+
+def wordings(rows: Sequence[Row], fact: UUID) -> frozenset[str]:
+    """Every exact form in which *fact* was said; empty where there is no such fact."""
+    texts = (_text(row, fact) for row in rows)
+    return frozenset(exact_form(text) for text in texts if text is not None)
+
+
+def _text(row: Row, fact: UUID) -> str | None:
+    match row:
+        case Learned(fact=Fact(id=found, text=text)) | Confirmed(fact_id=found, text=text) if found == fact:
+            return text
+        case _:
+            return None

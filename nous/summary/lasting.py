@@ -1,0 +1,37 @@
+"""Which of the user's words outlast the session they were said in, and mean something to who was not there."""
+
+import re
+
+from nous.episode import CandidateFact, Category
+from nous.language import words
+from nous.summary.lessons import dangles, name_in
+
+_QUOTED = re.compile(r"(?:decided: |rejected .*?: )“(?P<words>.+)”\Z", re.DOTALL)
+_NAMELESS = re.compile(r"\bthe (?:file|function|script|method|class|page|comment|line)\b(?! \w+ed\b)", re.IGNORECASE)
+_OPEN_END = re.compile(r"(?:\.{3}|…)\W*\Z")
+
+
+def lasts(fact: CandidateFact) -> bool:
+    """Whether *fact* holds beyond its session. Only what a user wants or chooses can be meant for the moment."""
+    match fact.category:
+        case Category.RULE:
+            return _stands(fact.text) and not _is_at_first(fact.text) and not words().opens("no_directive", fact.text)
+        case Category.PREFERENCE:
+            return _stands(fact.text) and not words().says("for_once", fact.text)
+        case Category.DECISION:
+            quoted = _QUOTED.search(fact.text)
+            return quoted is None or (_stands(quoted["words"]) and not words().says("for_once", quoted["words"]))
+        case _:
+            return True
+
+
+def _stands(text: str) -> bool:
+    """Whether *text* is neither for now nor about what only those who were there know."""
+    known = words()
+    points = known.says("points_elsewhere", text) or dangles(text) or _OPEN_END.search(text)
+    is_nameless = _NAMELESS.search(text) and name_in(text) is None
+    return not (points or is_nameless or known.says("for_now", text))
+
+
+def _is_at_first(text: str) -> bool:
+    return words().says("at_first", text) and not words().says("each_time", text)

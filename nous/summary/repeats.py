@@ -1,0 +1,45 @@
+"""Which facts of one session say what another of them says already."""
+
+import re
+from collections.abc import Iterable
+
+from nous.episode import CandidateFact, Category, Trust
+from nous.language import words
+from nous.summary.heard import Claim, Heard
+from nous.summary.lessons import alike
+
+_SHARE = 0.8
+_FEWEST = 3
+_WORD = re.compile(r"[\w'\u2019]+")
+
+
+def distinct(facts: Iterable[CandidateFact]) -> list[CandidateFact]:
+    """Those of *facts* that none before them says: what the user said first, and then the surest, and the longest.
+
+    So an agent that repeats a rule does not make a second one of it.
+    """
+    kept: list[CandidateFact] = []
+    for fact in sorted(facts, key=lambda one: (one.trust is not Trust.USER, -one.confidence, -len(one.text))):
+        if not any(alike(fact.text, other.text) or _retells(fact, other) for other in kept):
+            kept.append(fact)
+    return kept
+
+
+def _retells(fact: CandidateFact, other: CandidateFact) -> bool:
+    """Whether *other* says all of *fact* that cannot be put in other words, and most of the rest.
+
+    That a thing was done says more than that it was wanted.
+    """
+    if fact.category is Category.EVENT and other.category is not Category.EVENT:
+        return False
+    claim = Claim.of(fact.text)
+    is_within = len(claim.content) >= _FEWEST and Heard(other.text).says(claim, _SHARE)
+    return is_within and _turns(fact.text) == _turns(other.text)
+
+
+def _turns(text: str) -> tuple[frozenset[str], int]:
+    """The words that turn the sense round, and how often it denies."""
+    sets = words().sets
+    told = [word.replace("\u2019", "'") for word in _WORD.findall(text.lower())]
+    denials = sum(word in sets["denials"] or word.endswith("n't") for word in told)
+    return frozenset(told) & sets["turning"], denials

@@ -1,0 +1,19 @@
+"""What was said of things that the session then went on to change: it was true when it was said."""
+
+from nous.language import words
+from nous.summary.evidence import Evidence
+from nous.summary.names import names_in
+from nous.summary.statements import Statement
+
+
+def is_mended(one: Statement, evidence: Evidence) -> bool:
+    """Whether *one* says what is wrong with something that was changed afterwards."""
+    known = words()
+    is_fault = known.says("faulty", one.text) and not known.says("holds_anyway", one.text)
+    return is_fault and is_changed(one, evidence)
+
+
+def is_changed(one: Statement, evidence: Evidence) -> bool:
+    """Whether a name in *one* is in what was changed in its turn, or later."""
+    later = [str(call.tool_input or call.text) for call in evidence.changes if call.turn >= one.turn]
+    return any(name in change for name in names_in(one.text) if name for change in later)

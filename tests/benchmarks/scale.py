@@ -1,0 +1,294 @@
+"""What learning costs in a large scope: CPU, the start of a process, memory, and how they grow.
+
+CPU of judging and storing a fact is set beside the bare product of all the scope's vectors with one, in the same run.
+Facts are made up (services with numbers, names and dates, some twenty close to each other), and so are their vectors, so
+that no embedder is timed. Of each session of ten, six facts are new, one repeats a text and three say what is known in
+another form.
+
+    python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts; vectors alone to 1,000,000
+    python tests/benchmarks/scale.py --sizes 1000,10000 --vectors 0
+    python tests/benchmarks/scale.py --index-url unix:///run/redis.sock     # by the vector sets of a Redis 8
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+from uuid import uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nous.bus.base import Committed
+from nous.effects import AppendFacts, Effects
+from nous.episode import CandidateFact, Outcome, Summary
+from nous.events import NAMESPACE, EpisodeSummarized
+from nous.fact import Fact, Learned, LogVersion, Source
+from nous.learner import Learner
+from nous.learning.announcing import announcements
+from nous.learning.vectors import Vectors
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import IndexSettings, Settings
+from nous.store.base import NO_VECTORS
+from nous.wiring import World, build
+
+DIM = 384
+PER_SESSION = 10
+SESSIONS = 20
+PER_CLUSTER = 20
+FLOOR = 0.80
+SCOPE = Scope(project="scale")
+NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
+_AT_ONCE = 2000
+_SUMMARY = Summary(
+    title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
+)
+_ABOUT = (
+    "The retry limit of {service} is {number} attempts",
+    "{service} listens on port {number}",
+    "{name} owns {service} since 2025-{month:02}-{day:02}",
+    "{service} keeps its sessions for {number} minutes in Redis",
+    "The deploy of {service} takes {number} s and is watched by {name}",
+    "{service} reads its settings from config/{service}/{number}.toml",
+    "Backups of {service} run at {day}:00 UTC and are kept for {month} weeks",
+)
+_NAMES = ("Ana", "Bo", "Chen", "Dee", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun")
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts and the vector of each; also the embedder that makes these vectors of these texts."""
+
+    texts: tuple[str, ...]
+    vectors: Vector
+    places: dict[str, int]
+    id: str = "made-up"
+    dim: int = DIM
+
+    @classmethod
+    def of(cls, size: int) -> "Corpus":
+        texts = tuple(_text(number) for number in range(size))
+        return cls(texts, made_up(size, seed=size), {text: number for number, text in enumerate(texts)})
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        return self.vectors[[self.places[said_first(text, self.places)] for text in texts]]
+
+    def sessions(self, first: int) -> Iterator[list[CandidateFact]]:
+        """Sessions that say what stands behind the *first* texts, and some of these once more."""
+        for number in range(SESSIONS):
+            start = first + number * PER_SESSION
+            known = [number * 37 % first + away for away in range(PER_SESSION)]
+            texts = [self.texts[at] for at in range(start, start + 6)] + [self.texts[known[0]]]
+            texts += [said_again(self.texts[at % first]) for at in known[1:4]]
+            yield [CandidateFact(text=text) for text in texts]
+
+
+def _text(number: int) -> str:
+    rng = np.random.default_rng(number)
+    service = f"{('billing', 'mail', 'search', 'auth', 'cart')[number % 5]}-{number // PER_CLUSTER}"
+    about = _ABOUT[number % len(_ABOUT)]
+    name, month, day = _NAMES[int(rng.integers(10))], int(rng.integers(1, 13)), int(rng.integers(1, 24))
+    return about.format(service=service, number=3 + number, name=name, month=month, day=day)
+
+
+def said_again(text: str) -> str:
+    """The same in another form, which no exact comparison recognises."""
+    return text.removeprefix("The ") if text.startswith("The ") else f"The {text}"
+
+
+def said_first(text: str, places: dict[str, int]) -> str:
+    return text if text in places else said_again(text)
+
+
+def made_up(size: int, *, seed: int) -> Vector:
+    """Unit vectors, `PER_CLUSTER` in a row about one centre, from all but alike to rather far."""
+    rng = np.random.default_rng(seed)
+    vectors = np.empty((size, DIM), dtype=np.float32)
+    for start in range(0, size, 5000):
+        rows = np.arange(start, min(start + 5000, size))
+        centres = rng.standard_normal((rows[-1] // PER_CLUSTER - rows[0] // PER_CLUSTER + 1, DIM), dtype=np.float32)
+        spread = rng.uniform(0.1, 0.9, size=(len(rows), 1)).astype(np.float32)
+        noise = rng.standard_normal((len(rows), DIM), dtype=np.float32)
+        block = centres[rows // PER_CLUSTER - rows[0] // PER_CLUSTER] + spread * noise
+        vectors[rows] = block / np.linalg.norm(block, axis=1, keepdims=True)
+    return vectors
+
+
+def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None) -> None:
+    print(f"{'facts':>9} {'bare ms':>8} {'learn ms':>9} {'ratio':>6} {'server ms':>10}  verdicts")
+    for size in sizes:
+        with ExitStack() as stack:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nous-")))
+            stack.callback(embedded.stop, directory)
+            _measure_learning(size, _settings(directory, index_url))
+            _measure_start(size, directory, index_url)
+    if vectors:
+        print(f"\n{'vectors':>9} {'bare ms':>8} {'ten at once, each ms':>21} {'ratio':>6} {'one ms':>7} {'MB':>7}")
+    for size in vectors:
+        _measure_vectors(size)
+
+
+def _settings(directory: Path, index_url: str | None) -> Settings:
+    index = IndexSettings(engine="vector-sets", url=index_url) if index_url else IndexSettings()
+    return Settings(data_dir=directory, embedder="hashed", index=index)
+
+
+def _measure_learning(size: int, settings: Settings) -> None:
+    corpus, world = Corpus.of(size + SESSIONS * PER_SESSION), build(settings)
+    _fill(world, corpus, size)
+    learner = replace(world.kit, embedder=corpus).learner
+    with learner.memory.current(world.kit.facts, SCOPE, corpus) as knowledge:
+        knowledge.near(corpus.vectors[0], FLOOR)
+    whole, asked = corpus.vectors[:size].copy(), corpus.vectors[-1]
+    bare: list[float] = []
+    taught: list[float] = []
+    verdicts = Counter[str]()
+    before = _server_cpu(world)
+    for number, candidates in enumerate(corpus.sessions(size)):
+        bare.append(_timed(lambda: whole @ asked))
+        taught.append(_timed(lambda: verdicts.update(_teach(world, learner, candidates, number))) / PER_SESSION)
+    server = (_server_cpu(world) - before) / SESSIONS / PER_SESSION
+    ratio = median(taught) / median(bare)
+    print(
+        f"{size:>9,} {median(bare) * 1000:>8.2f} {median(taught) * 1000:>9.2f} {ratio:>6.2f} {server * 1000:>10.2f}"
+        f"  {dict(verdicts)}",
+        flush=True,
+    )
+
+
+def _teach(world: World, learner: Learner, candidates: Sequence[CandidateFact], number: int) -> Iterator[str]:
+    """Judge and store what a session says, and announce it, as the worker does; the verdicts."""
+    cause = _cause(number)
+    source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=cause.session_id, turns=())
+    lesson = learner.teach(candidates, scope=SCOPE, source=source)
+    assert lesson.append
+    told = tuple(announcements(cause, lesson.findings, by="benchmark", at=NOW))
+    assert isinstance(world.bus.apply(Effects(writes=(lesson.append,), events=told)), Committed)
+    return (finding.verdict.name for finding in lesson.findings)
+
+
+def _cause(number: int) -> EpisodeSummarized:
+    event_id = uuid5(NAMESPACE, f"session {number}")
+    return EpisodeSummarized(
+        id=event_id,
+        time=NOW,
+        source="benchmark",
+        scope=SCOPE,
+        agent_id="default",
+        session_id=f"s{number}",
+        trace_id=event_id,
+        episode_id=event_id,
+        version="",
+        summary=_SUMMARY,
+    )
+
+
+def _fill(world: World, corpus: Corpus, size: int) -> None:
+    """Store the first *size* texts as facts, without judging them."""
+    version = LogVersion()
+    for start in range(0, size, _AT_ONCE):
+        rows = [_learned(corpus, number) for number in range(start, min(start + _AT_ONCE, size))]
+        vectors = {row.fact.id: corpus.vectors[start + away] for away, row in enumerate(rows)}
+        append = AppendFacts(scope=SCOPE, expected=version, rows=tuple(rows), vectors=vectors)
+        assert isinstance(world.bus.apply(Effects(writes=(append,))), Committed)
+        version = world.kit.facts.read(SCOPE, after=version, embedder=NO_VECTORS).version
+
+
+def _learned(corpus: Corpus, number: int) -> Learned:
+    cause = _cause(-1 - number // PER_SESSION)
+    fact = Fact(
+        id=uuid5(NAMESPACE, f"fact {number}"),
+        scope=SCOPE,
+        text=corpus.texts[number],
+        category=CandidateFact(text="-").category,
+        subject="",
+        confidence=0.9,
+        source=Source(episode_id=cause.episode_id, event_id=cause.id, session_id=cause.session_id, turns=(1,)),
+        learned_at=NOW,
+    )
+    return Learned(fact=fact, reason="nothing known is near", embedded_by=corpus.id)
+
+
+def _measure_start(size: int, directory: Path, index_url: str | None) -> None:
+    """A process of its own that has read nothing yet."""
+    command = [sys.executable, __file__, "--start", str(directory), *(["--index-url", index_url] if index_url else [])]
+    print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip(), flush=True)
+
+
+def start(directory: Path, index_url: str | None) -> None:
+    """Read the scope, find what is near a vector, and print what that took."""
+    world = build(_settings(directory, index_url))
+    embedder: Any = type("MadeUp", (), {"id": "made-up", "dim": DIM})()
+    before, began = _memory(), process_time()
+    with world.kit.memory.current(world.kit.facts, SCOPE, embedder) as knowledge:
+        read = process_time() - began
+        knowledge.near(made_up(1, seed=1)[0], FLOOR)
+    print(f"{'':>9} a cold process: {read:.1f} s of CPU, {_memory() - before:.0f} MB more than the {before:.0f} of any")
+
+
+def _measure_vectors(size: int) -> None:
+    whole = made_up(size, seed=1)
+    before = _memory()
+    found = Vectors(DIM, fetch=lambda slots, at: whole[list(slots)])
+    ids = [uuid5(NAMESPACE, str(number)) for number in range(PER_CLUSTER)]
+    for slot, vector in enumerate(whole):
+        found.add(ids[slot % PER_CLUSTER], vector, slot=slot)
+    held = _memory() - before
+    asked = whole[:: max(size // PER_SESSION, 1)][:PER_SESSION]
+    bare, ten, one = [], [], []
+    for _ in range(5):
+        bare.append(_timed(lambda: whole @ asked[0]))
+        ten.append(_timed(lambda: [list(near) for near in found.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION)
+        one.append(_timed(lambda: [list(near) for near in found.near(asked[:1], FLOOR, at=LogVersion())]))
+    ratio = median(ten) / median(bare)
+    print(
+        f"{size:>9,} {median(bare) * 1000:>8.2f} {median(ten) * 1000:>21.2f} {ratio:>6.2f} {median(one) * 1000:>7.2f} "
+        f"{held:>7.0f}",
+        flush=True,
+    )
+
+
+def _timed(task: Callable[[], object]) -> float:
+    began = process_time()
+    task()
+    return process_time() - began
+
+
+def _server_cpu(world: World) -> float:
+    info: Any = world.client.info("cpu")
+    return info["used_cpu_user"] + info["used_cpu_sys"]
+
+
+def _memory() -> float:
+    """Resident MB of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",") if int(part)]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sizes", type=_numbers, default=[1000, 10_000, 100_000])
+    parser.add_argument("--vectors", type=_numbers, default=[1000, 10_000, 100_000, 1_000_000])
+    parser.add_argument("--index-url", help="a server with vector sets")
+    parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.start:
+        start(given.start, given.index_url)
+    else:
+        main(given.sizes, given.vectors, index_url=given.index_url)

@@ -1,0 +1,84 @@
+"""Rows of a fact log with vectors, for those who look for what is near."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nous.effects import AppendFacts
+from nous.episode import Category
+from nous.errors import Unavailable
+from nous.events import NAMESPACE
+from nous.fact import Fact, Learned, Row, Source, Superseded
+from nous.scope import Scope
+from nous.store.base import NO_VECTORS
+from nous.store.memory import MemoryStore
+
+Vector = NDArray[np.float32]
+HOME = Scope(project="home")
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+_SOURCE = Source(episode_id=uuid5(NAMESPACE, "s"), event_id=uuid5(NAMESPACE, "e"), session_id="s", turns=())
+
+
+@dataclass(frozen=True)
+class Named:
+    """An embedder by name, which is never asked for a vector."""
+
+    id: str = "m"
+    dim: int = 8
+
+    def embed(self, texts: object) -> Vector:
+        raise Unavailable(f"{texts} cannot be embedded")
+
+
+def fact_id(text: str) -> UUID:
+    return uuid5(NAMESPACE, text)
+
+
+def learned(text: str, *, embedded_by: str | None = "m", scope: Scope = HOME) -> Learned:
+    fact = Fact(
+        id=fact_id(text),
+        scope=scope,
+        text=text,
+        category=Category.TECHNICAL,
+        subject="",
+        confidence=1.0,
+        source=_SOURCE,
+        learned_at=NOON,
+    )
+    return Learned(fact=fact, reason="", embedded_by=embedded_by)
+
+
+def superseded(text: str, by: str) -> Superseded:
+    return Superseded(fact_id=fact_id(text), by=fact_id(by), reason="", at=NOON)
+
+
+def append(store: MemoryStore, *rows: Row, vectors: Mapping[str, Vector] | None = None, scope: Scope = HOME) -> None:
+    """Append *rows* to the log of *scope*, with the vectors of the texts that have one."""
+    by_id = {fact_id(text): vector for text, vector in (vectors or {}).items()}
+    expected = store.read(scope, embedder=NO_VECTORS).version
+    assert store.apply([AppendFacts(scope=scope, expected=expected, rows=rows, vectors=by_id)]) is None
+
+
+def learn(store: MemoryStore, vectors: Mapping[str, Vector], *, embedded_by: str = "m", scope: Scope = HOME) -> None:
+    """Append a fact for each text, with its vector."""
+    rows = [learned(text, embedded_by=embedded_by, scope=scope) for text in vectors]
+    append(store, *rows, vectors=vectors, scope=scope)
+
+
+def unit(*numbers: float) -> Vector:
+    vector = np.zeros(8)
+    vector[: len(numbers)] = numbers
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def clustered(count: int, *, dim: int, seed: int = 1, per_cluster: int = 20) -> Vector:
+    """Unit vectors as texts have them: some all but alike, some far from all."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(count // per_cluster + 1, dim)) / np.sqrt(dim)
+    spread = rng.uniform(0.1, 0.9, size=(count, 1)) / np.sqrt(dim)
+    vectors = centres[rng.integers(0, len(centres), count)] + rng.normal(size=(count, dim)) * spread
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)

@@ -1,0 +1,233 @@
+"""What an index of facts promises, asked of each: in this process, and of vector sets on a server and on a cluster."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from builders import vector_server
+from builders.fact_rows import HOME, Named, Vector, append, clustered, learn, learned, superseded, unit
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.embed.base import Embedder
+from nous.fact import Embedded, LogVersion
+from nous.learning.known import Knowledge
+from nous.learning.vectors import Vectors
+from nous.scope import Scope
+from nous.server.engine import Engine
+from nous.settings.model import IndexSettings, Settings
+from nous.store.keys import StoreKeys
+from nous.store.knowledge import FactMemory
+from nous.store.memory import MemoryStore
+from nous.store.redis_vector_sets import VectorSets
+
+WORK = Scope(project="work")
+TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
+
+
+@dataclass
+class Place:
+    """A log, and processes that judge by it."""
+
+    url: str | None
+    store: MemoryStore = field(default_factory=MemoryStore)
+
+    def process(self) -> FactMemory:
+        """A process that knows nothing yet."""
+        if self.url is None:
+            return FactMemory()
+        engine = Engine(Settings(index=IndexSettings(engine="vector-sets", url=self.url)))
+        return FactMemory(indexes=VectorSets(engine, StoreKeys("t"), self.store))
+
+    def near(
+        self,
+        vector: Vector,
+        floor: float = 0.5,
+        *,
+        process: FactMemory | None = None,
+        scope: Scope = HOME,
+        embedder: Embedder = Named(),  # noqa: B008  (it is frozen)
+    ) -> list[str]:
+        """What a process finds, a new one where none is given."""
+        with (process or self.process()).current(self.store, scope, embedder) as knowledge:
+            return [found.statement.text for found in knowledge.near(vector, floor)]
+
+
+@pytest.fixture(scope="module", params=["memory", "server", "cluster"])
+def url(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    with ExitStack() as stack:
+        match request.param:
+            case "memory":
+                yield None
+            case "server":
+                yield stack.enter_context(vector_server.alone())
+            case _:
+                yield stack.enter_context(vector_server.cluster())
+
+
+@pytest.fixture
+def place(url: str | None) -> Place:
+    """A log, and an index of whatever log was there before."""
+    return Place(url)
+
+
+def test_the_nearest_come_first_and_nothing_below_the_floor(place: Place) -> None:
+    learn(place.store, {"rum": RUM, "tea": TEA, "far": FAR})
+
+    assert place.near(TEA) == ["tea", "rum"]
+    assert place.near(TEA, 0.999) == ["tea"]
+    assert place.near(unit(0, 0, 0, 1)) == []
+
+
+def test_a_cosine_is_exact(place: Place) -> None:
+    vectors = clustered(300, dim=8)
+    learn(place.store, {f"fact {number}": vector for number, vector in enumerate(vectors)})
+
+    with place.process().current(place.store, HOME, Named()) as knowledge:
+        found = {near.statement.text: near.similarity for near in knowledge.near(vectors[0], 0.5)}
+
+    expected = vectors @ vectors[0]
+    assert found.keys() == {f"fact {number}" for number in np.flatnonzero(expected >= 0.5)}
+    assert found == pytest.approx({text: float(expected[int(text.split()[1])]) for text in found}, abs=1e-5)
+
+
+def test_what_is_superseded_is_not_near(place: Place) -> None:
+    process = place.process()
+    learn(place.store, {"tea": TEA, "rum": RUM})
+    assert place.near(TEA, process=process) == ["tea", "rum"]
+
+    append(place.store, superseded("tea", by="rum"))
+
+    assert place.near(TEA, process=process) == ["rum"]
+    assert place.near(TEA) == ["rum"]
+
+
+def test_scopes_and_embedders_are_kept_apart(place: Place) -> None:
+    learn(place.store, {"mine": TEA})
+    learn(place.store, {"yours": TEA}, scope=WORK)
+    learn(place.store, {"another's": TEA}, embedded_by="other")
+
+    assert place.near(TEA) == ["mine"]
+    assert place.near(TEA, scope=WORK) == ["yours"]
+    assert place.near(TEA, embedder=Named("other")) == ["another's"]
+
+
+def test_what_was_added_since_is_near_to_every_process(place: Place) -> None:
+    one, two = place.process(), place.process()
+    learn(place.store, {"tea": TEA})
+    assert place.near(TEA, process=one) == place.near(TEA, process=two) == ["tea"]
+
+    learn(place.store, {"rum": RUM})
+
+    assert place.near(TEA, process=one) == place.near(TEA, process=two) == ["tea", "rum"]
+
+
+def test_a_vector_that_comes_later_is_near_from_then_on(place: Place) -> None:
+    process, row = place.process(), learned("tea", embedded_by=None)
+    append(place.store, row)
+    with process.current(place.store, HOME, Named()) as knowledge:
+        assert [known.fact.text for known in knowledge.without_vector()] == ["tea"]
+
+    append(place.store, Embedded(fact_id=row.fact.id, embedded_by="m"), vectors={"tea": TEA})
+
+    assert place.near(TEA, process=process) == ["tea"]
+    with place.process().current(place.store, HOME, Named()) as knowledge:
+        assert list(knowledge.without_vector()) == []
+
+
+def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(place: Place) -> None:
+    learn(place.store, {f"fact {number}": vector for number, vector in enumerate(clustered(200, dim=8))})
+    asked = list(clustered(200, dim=8)[:20])
+
+    with place.process().current(place.store, HOME, Named()) as knowledge:
+        branch = knowledge.branch()
+        branch.foresee(asked, 0.5)
+
+        assert [ids(branch, vector) for vector in asked] == [ids(knowledge, vector) for vector in asked]
+
+
+def test_a_branch_finds_what_it_has_learned_itself_too(place: Place) -> None:
+    learn(place.store, {"tea": TEA})
+
+    with place.process().current(place.store, HOME, Named()) as knowledge:
+        branch, row = knowledge.branch(), learned("rum")
+        branch.foresee([TEA], 0.5)
+        branch.extend([row], {row.fact.id: RUM})
+
+        assert [near.statement.text for near in branch.near(TEA, 0.5)] == ["tea", "rum"]
+
+
+def test_a_rewritten_log_is_searched_as_it_is_now(place: Place) -> None:
+    process = place.process()
+    learn(place.store, {"tea": TEA, "rum": RUM})
+    assert place.near(TEA, process=process) == ["tea", "rum"]
+
+    begin_anew(place, epoch=1)
+    learn(place.store, {"rum": RUM})
+
+    assert place.near(TEA, process=process) == place.near(TEA) == ["rum"]
+
+
+def test_a_log_that_lost_its_end_and_grew_again_is_searched_as_it_is_now(place: Place) -> None:
+    behind, ahead = place.process(), place.process()
+    learn(place.store, {"far": FAR})
+    assert place.near(FAR, process=behind) == ["far"]
+    learn(place.store, {"tea": TEA})
+    assert place.near(TEA, process=ahead) == ["tea"]
+
+    begin_anew(place)
+    learn(place.store, {"far": FAR})
+    learn(place.store, {"rum": RUM})
+
+    assert [place.near(TEA, process=process) for process in (behind, ahead, place.process())] == [["rum"]] * 3
+
+
+def test_a_log_that_is_empty_again_has_nothing_near(place: Place) -> None:
+    process = place.process()
+    learn(place.store, {"tea": TEA})
+    place.near(TEA, process=process)
+
+    begin_anew(place)
+
+    assert place.near(TEA, process=process) == []
+
+
+def begin_anew(place: Place, *, epoch: int = 0) -> None:
+    """Leave an empty log, as after a power failure that took it all, or an erasure."""
+    logs = place.store._logs
+    logs[HOME] = type(logs[HOME])(version=LogVersion(epoch=epoch))
+
+
+def ids(knowledge: Knowledge, vector: Vector) -> list[str]:
+    return [str(near.fact_id) for near in knowledge.near(vector, 0.5)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["learn", "supersede"])), max_size=60),
+    st.floats(0.1, 0.99),
+)
+def test_what_the_exact_index_proposes_and_the_fold_lets_pass_is_all_that_is_near(
+    steps: list[tuple[int, str]], floor: float
+) -> None:
+    vectors = clustered(41, dim=8, per_cluster=8)
+    knowledge = Knowledge(embedder_id="m", dim=8)
+    for number, step in steps:
+        row = learned(f"fact {number}")
+        if step == "learn" and knowledge.get(row.fact.id) is None:
+            knowledge.extend([row], {row.fact.id: vectors[number]})
+        elif step == "supersede":
+            knowledge.extend([superseded(row.fact.text, by="fact 0")], {})
+
+    for asked in vectors[:5]:
+        expected = {
+            known.fact.id for known in knowledge.current() if vectors[int(known.fact.text.split()[1])] @ asked >= floor
+        }
+        close = {near.fact_id for near in knowledge.near(asked, floor)}
+        assert close == expected or abs_gap(vectors, asked, floor) < 1e-6
+
+
+def abs_gap(vectors: Vector, asked: Vector, floor: float) -> float:
+    """How near some cosine is to the floor, where sums in another order may differ."""
+    return float(np.abs(vectors @ asked - floor).min())

@@ -1,0 +1,109 @@
+"""Every fact of real sessions, traced to where it was said."""
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from builders.waiting import wait_until
+
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.codec import decode
+from nous.events import EpisodeSummarized, Event
+from nous.fact import Confirmed, Learned, Source
+from nous.learning.known import Knowledge
+from nous.producer import producer_of
+from nous.recall.why import grounds
+from nous.runtime.publish import About
+from nous.scope import Scope
+from nous.settings.model import Settings, WorkerSettings
+from nous.transcript import read_transcript
+from nous.wiring import World, build, fleet
+
+SESSIONS = Path(__file__).parents[3] / "shared" / "data" / "claude_code"
+SCOPE = Scope(project="traced")
+
+pytestmark = pytest.mark.skipif(not SESSIONS.is_dir(), reason="../shared/data/claude_code is not there")
+
+
+@pytest.fixture
+def world(directory: Path) -> Iterator[World]:
+    """Everything that follows from the sessions, at rest."""
+    embedder = "minilm" if find_spec("onnxruntime") else "hashed"
+    world = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
+    crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
+    published = [
+        each
+        for path in sorted(SESSIONS.glob("*.jsonl"))
+        for each in producer_of(world).publish(path, About(scope=SCOPE, agent_id="tests"))
+    ]
+    crew.start()
+    try:
+        wait_until(lambda: is_at_rest(world, len(published)), "all events to be handled", seconds=120)
+    finally:
+        crew.stop()
+        crew.wait()
+    return world
+
+
+def is_at_rest(world: World, sessions: int) -> bool:
+    accounts = [world.ledger.account(each) for each in world.subscriptions]
+    return sum(each.received for each in accounts) >= sessions and not any(each.in_flight for each in accounts)
+
+
+def events(world: World) -> dict[UUID, Event]:
+    """Every episode_summarized that is on the stream, by its id."""
+    keys = BusKeys(world.settings.prefix)
+    found: dict[UUID, Event] = {}
+    for lane in Lane:
+        for _, fields in world.client.xrange(keys.stream(EpisodeSummarized.type, lane)):
+            event = decode(fields[b"event"], type_hint=EpisodeSummarized.type)
+            found[event.id] = event
+    return found
+
+
+def gap(source: Source, world: World, summarized: dict[UUID, Event]) -> str | None:
+    """What is missing between *source* and the words it names, if anything is."""
+    event = summarized.get(source.event_id)
+    if not isinstance(event, EpisodeSummarized):
+        return "event"
+    episode = world.kit.episodes.get(SCOPE, source.episode_id)
+    if episode is None or episode.session_id != source.session_id or event.episode_id != episode.id:
+        return "episode"
+    if source.digest != episode.version or not source.by or not source.said_at:
+        return "digest"
+    turns = {entry.turn for entry in read_transcript(Path((episode.dataref or "").removeprefix("file://")))}
+    return None if source.turns and turns.issuperset(source.turns) else "turn"
+
+
+def test_every_fact_of_real_sessions_traces_to_event_episode_turn_and_digest(world: World) -> None:
+    summarized = events(world)
+    rows = world.kit.facts.read(SCOPE).rows
+    sources = [
+        row.fact.source if isinstance(row, Learned) else row.source
+        for row in rows
+        if isinstance(row, Learned | Confirmed)
+    ]
+
+    gaps = Counter(gap(source, world, summarized) or "none" for source in sources)
+
+    print(f"\n{len(sources)} tellings of {sum(isinstance(row, Learned) for row in rows)} facts; gaps: {dict(gaps)}")
+    assert sources
+    assert gaps == {"none": len(sources)}
+
+
+def test_what_is_told_of_a_fact_quotes_the_turns_it_rests_on(world: World) -> None:
+    kit = world.kit
+    with kit.memory.current(kit.facts, SCOPE, kit.embedder) as knowledge:
+        quoted = [bool(telling.quotes) for telling in tellings(knowledge, world)]
+
+    print(f"\n{sum(quoted)} of {len(quoted)} tellings are quoted")
+    assert sum(quoted) >= 0.9 * len(quoted)
+
+
+def tellings(knowledge: Knowledge, world: World) -> Iterator[object]:
+    for known in knowledge:
+        yield from grounds(known.fact.id, knowledge, lambda episode: world.kit.briefs.brief(SCOPE, episode)).tellings

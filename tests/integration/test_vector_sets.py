@@ -1,0 +1,219 @@
+"""Vector sets on real servers: what they find of what an exact search finds, and what may befall them."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import redis
+from builders import vector_server
+from builders.fact_rows import HOME, Named, Vector, append, clustered, fact_id, learn, superseded, unit
+from click.testing import CliRunner
+
+from nous.cli import main
+from nous.errors import Misconfigured, Retryable, Unavailable
+from nous.fact import LogVersion
+from nous.learning.vectors import Vectors
+from nous.scope import Scope
+from nous.server.engine import Engine
+from nous.settings.model import IndexSettings, Settings
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+from nous.store.redis_vector_sets import MOST, VectorSet, VectorSets
+from nous.wiring import build
+
+FACTS = int(os.environ.get("RECALL_FACTS", "1500"))
+KEYS = StoreKeys("t")
+TEA, RUM = unit(1, 0), unit(1, 0.1)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with vector_server.alone() as address:
+        yield address
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[redis.Redis]:
+    """A client of the server, with nothing on it."""
+    with redis.Redis.from_url(url, protocol=2) as found:
+        found.flushall()
+        yield found
+
+
+@pytest.fixture
+def store(client: redis.Redis) -> MemoryStore:
+    """A log with one fact, whose index is empty."""
+    assert client.ping()
+    found = MemoryStore()
+    learn(found, {"tea": TEA})
+    return found
+
+
+def settings(url: str) -> Settings:
+    return Settings(prefix="t", index=IndexSettings(engine="vector-sets", url=url))
+
+
+def sets_of(url: str, store: MemoryStore) -> VectorSets:
+    return VectorSets(Engine(settings(url)), KEYS, store)
+
+
+def set_of(url: str, store: MemoryStore, *, dim: int = 8) -> VectorSet:
+    return sets_of(url, store).of(HOME, embedder="m", dim=dim)
+
+
+def near(index: VectorSet, vector: Vector, floor: float = 0.5, *, store: MemoryStore) -> list[str]:
+    """The texts of the log that are proposed."""
+    rows = store.read(HOME)
+    [found] = index.near(vector[np.newaxis, :], floor, at=rows.version)
+    texts = {fact_id(text): text for text in ("tea", "rum", "gin")}
+    return [texts.get(proposed, str(proposed)) for proposed, _ in found]
+
+
+def test_of_what_is_nearest_at_the_threshold_all_but_nothing_is_missed(url: str, client: redis.Redis) -> None:
+    client.flushall()
+    vectors = clustered(FACTS, dim=384)
+    store, exact = MemoryStore(), Vectors(384)
+    learn(store, {f"fact {number}": vector for number, vector in enumerate(vectors)})
+    for number, vector in enumerate(vectors):
+        exact.add(fact_id(f"fact {number}"), vector)
+    asked = clustered(FACTS, dim=384, seed=1)[:400] + clustered(400, dim=384, seed=2) * np.float32(0.3)
+    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+    version = store.read(HOME, embedder="").version
+
+    expected = [list(found) for found in exact.near(asked, 0.8, at=version)]
+    found = [list(found) for found in set_of(url, store, dim=384).near(asked, 0.8, at=version)]
+
+    first = [(one[:1], other[:1]) for one, other in zip(expected, found, strict=True) if one]
+    hits = sum(one[0][0] == other[0][0] for one, other in first if other)
+    print(f"\nrecall@1 of {len(first)} that have a neighbour among {FACTS}: {hits / len(first):.4f}")
+    assert hits / len(first) >= 0.99
+    assert all(one[0][1] == pytest.approx(other[0][1], abs=1e-5) for one, other in first if other)
+
+
+def test_a_set_that_was_lost_is_made_anew(url: str, client: redis.Redis, store: MemoryStore) -> None:
+    index = set_of(url, store)
+    assert near(index, TEA, store=store) == ["tea"]
+
+    client.flushall()
+
+    assert near(index, TEA, store=store) == ["tea"]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_set_without_its_mark_or_a_mark_without_its_set_is_made_anew(
+    url: str, client: redis.Redis, store: MemoryStore, which: int
+) -> None:
+    index = set_of(url, store)
+    near(index, TEA, store=store)
+
+    client.delete(KEYS.candidates(HOME, "m", dim=8)[which])
+
+    assert near(index, TEA, store=store) == ["tea"]
+    assert near(set_of(url, store), TEA, store=store) == ["tea"]
+
+
+def test_a_set_that_fell_back_catches_up(url: str, client: redis.Redis, store: MemoryStore) -> None:
+    near(set_of(url, store), TEA, store=store)
+    names = KEYS.candidates(HOME, "m", dim=8)
+    before = [client.dump(name) for name in names]
+    learn(store, {"rum": RUM})
+    ahead = set_of(url, store)
+    assert near(ahead, TEA, store=store) == ["tea", "rum"]
+
+    for name, content in zip(names, before, strict=True):
+        assert content
+        client.restore(name, 0, content, replace=True)
+
+    assert near(ahead, TEA, store=store) == ["tea", "rum"]
+
+
+def test_a_superseded_fact_makes_room_in_the_set(url: str, client: redis.Redis, store: MemoryStore) -> None:
+    learn(store, {"rum": RUM})
+    near(set_of(url, store), TEA, store=store)
+    append(store, superseded("tea", by="rum"))
+
+    assert near(set_of(url, store), TEA, store=store) == ["rum"]
+    assert client.execute_command("VCARD", KEYS.candidates(HOME, "m", dim=8)[0]) == 1
+
+
+def test_what_stands_in_the_set_and_not_in_the_log_is_dropped_by_the_fold(
+    url: str, client: redis.Redis, store: MemoryStore
+) -> None:
+    name, mark = KEYS.candidates(HOME, "m", dim=8)
+    index = set_of(url, store)
+    near(index, TEA, store=store)
+    client.execute_command("VADD", name, "FP32", RUM.tobytes(), str(fact_id("gin")), "NOQUANT")
+    client.set(mark, (client.get(mark) or b"")[:-1] + b"2")  # type: ignore[operator]
+
+    assert near(index, TEA, store=store) == ["tea", "gin"]
+
+
+def test_whoever_writes_late_of_a_log_that_was_rewritten_writes_nothing(
+    url: str, client: redis.Redis, store: MemoryStore
+) -> None:
+    class Late(MemoryStore):
+        """A log that is erased, with its index, after its rows were read."""
+
+        def read(self, *args: object, **options: object) -> object: ...
+
+    sets = sets_of(url, store)
+    near(set_of(url, store), TEA, store=store)
+    assert sets.erase(HOME) == 1
+    assert list(client.scan_iter("*")) == []
+
+
+def test_processes_that_catch_up_at_once_leave_one_whole_set(url: str, client: redis.Redis) -> None:
+    client.flushall()
+    store = MemoryStore()
+    learn(store, {f"fact {number}": vector for number, vector in enumerate(clustered(600, dim=8))})
+    asked, version = clustered(3, dim=8), store.read(HOME, embedder="").version
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(
+            pool.map(lambda _: [list(each) for each in set_of(url, store).near(asked, 0.7, at=version)], range(8))
+        )
+
+    assert all(each == found[0] for each in found)
+    assert client.execute_command("VCARD", KEYS.candidates(HOME, "m", dim=8)[0]) == 600
+
+
+def test_an_index_that_does_not_answer_is_unavailable() -> None:
+    store = MemoryStore()
+    learn(store, {"tea": TEA})
+    with vector_server.alone() as address:
+        index = set_of(address, store)
+        assert near(index, TEA, store=store) == ["tea"]
+
+    with pytest.raises(Unavailable):
+        near(index, TEA, store=store)
+
+
+def test_a_server_without_vector_sets_is_refused_by_name(directory: Path) -> None:
+    with pytest.raises(Misconfigured, match=r"no vector sets.*index.url"):
+        build(Settings(data_dir=directory, index=IndexSettings(engine="vector-sets")))
+
+
+def test_the_index_of_a_scope_is_built_anew_by_one_command(url: str, client: redis.Redis, directory: Path) -> None:
+    client.flushall()
+    environment = {
+        "NOUS_DATA_DIR": str(directory),
+        "NOUS_EMBEDDER": "hashed",
+        "NOUS_INDEX__ENGINE": "vector-sets",
+        "NOUS_INDEX__URL": url,
+    }
+    run = CliRunner(env=environment)
+    learned = run.invoke(
+        main, ["facts", "learn", "--scope", "home"], input='"Tim likes tea"\n"Redis listens on 6379"\n'
+    )
+    assert learned.exit_code == 0, learned.output
+    client.flushall()
+
+    said = run.invoke(main, ["reindex", "--all"])
+
+    assert said.exit_code == 0, said.output
+    assert said.output.split()[-2:] == [str(HOME), "2"]
+    sizes = [client.execute_command("VCARD", key) for key in client.scan_iter("nous:candidates:*")]
+    assert sizes == [2]

@@ -1,0 +1,174 @@
+"""Laws of forgetting: what holds for every history of a log, not only for those we thought of."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid5
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.episode import Category
+from nous.events import NAMESPACE
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
+from nous.learning.erasing import without_fact, without_session
+from nous.learning.finding import fact_id
+from nous.scope import Scope
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+SESSIONS = ("ann", "bob", "cid", "dan")
+WORDS = ("the port is 1", "Port is 1", "port 1", "the host is x", "Host: x", "tabs are used", "spaces are used")
+
+Step = tuple[int, str, str, int, int]
+"""What is done, by which session, in which words, and to which facts; a history takes what it can use of it."""
+
+steps = st.lists(
+    st.tuples(
+        st.integers(0, 5), st.sampled_from(SESSIONS), st.sampled_from(WORDS), st.integers(0, 9), st.integers(0, 9)
+    ),
+    max_size=25,
+)
+
+
+def source(session: str) -> Source:
+    episode = uuid5(NAMESPACE, session)
+    return Source(episode_id=episode, event_id=uuid5(episode, "event"), session_id=session, turns=(1,))
+
+
+def history(steps: Sequence[Step]) -> list[Row]:
+    """A log as learning and merging write one: each session plants its name wherever it may put words."""
+    rows: list[Row] = []
+    facts: dict[UUID, Fact] = {}
+    for at, step in enumerate(steps):
+        for row in written(step, list(facts.values()), rows, NOON + timedelta(minutes=at)):
+            rows.append(row)
+            if isinstance(row, Learned):
+                facts[row.fact.id] = row.fact
+    return rows
+
+
+def written(step: Step, facts: Sequence[Fact], rows: Sequence[Row], at: datetime) -> Iterator[Row]:
+    kind, session, words, one, other = step
+    said = source(session)
+    text = f"{words} says {session}"
+    new = fact_id(said.episode_id, text)
+    if (kind == 0 or not facts) and new not in {fact.id for fact in facts}:
+        fact = Fact(
+            id=new,
+            scope=Scope(),
+            text=text,
+            category=Category.TECHNICAL,
+            subject=f"as {session} says",
+            confidence=0.8,
+            source=said,
+            learned_at=at,
+        )
+        yield Learned(fact=fact, reason="nothing known is near", embedded_by="m" if one % 2 else None)
+        return
+    if not facts:
+        return
+    known, near = facts[one % len(facts)], facts[other % len(facts)]
+    quoting = f"near {near.text} and {known.text}"
+    match kind:
+        case 1 | 2:
+            yield Confirmed(fact_id=known.id, source=said, text=text, reason=f"known with {known.text}", at=at)
+        case 3 if known.id != near.id:
+            yield Linked(fact_id=known.id, other=near.id, reason=quoting, at=at)
+        case 4 if known.id != near.id and not any(
+            isinstance(row, Superseded) and row.fact_id == known.id for row in rows
+        ):
+            yield from merged(known, near, rows, at, quoting)
+        case 5:
+            yield Embedded(fact_id=known.id, embedded_by="n")
+        case _:
+            return
+
+
+def merged(known: Fact, into: Fact, rows: Sequence[Row], at: datetime, reason: str) -> Iterator[Row]:
+    """Merging says of every source of a fact that it has said the other, in the text of the one that gives way."""
+    others = [row.source for row in rows if isinstance(row, Confirmed) and row.fact_id == known.id]
+    for each in dict.fromkeys((known.source, *others)):
+        yield Confirmed(fact_id=into.id, source=each, text=known.text, reason=reason, at=at)
+    yield Superseded(fact_id=known.id, by=into.id, reason=reason, at=at)
+
+
+def tellers(rows: Sequence[Row]) -> set[Source]:
+    told = {row.source for row in rows if isinstance(row, Confirmed)}
+    return told | {row.fact.source for row in rows if isinstance(row, Learned)}
+
+
+def named(row: Row) -> set[UUID]:
+    match row:
+        case Learned():
+            return set()
+        case Confirmed(fact_id=one) | Embedded(fact_id=one):
+            return {one}
+        case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
+            return {one, other}
+
+
+@given(steps, st.sampled_from(SESSIONS))
+def test_of_a_forgotten_session_not_a_word_is_left(steps: Sequence[Step], session: str) -> None:
+    assert session not in str([row for row, _ in without_session(history(steps), session).rows])
+
+
+@given(steps, st.sampled_from(SESSIONS))
+def test_everybody_else_is_still_known_to_have_said_something(steps: Sequence[Step], session: str) -> None:
+    rows = history(steps)
+
+    left = tellers([row for row, _ in without_session(rows, session).rows])
+
+    assert left == {each for each in tellers(rows) if each.session_id != session}
+
+
+@given(steps, st.sampled_from(SESSIONS))
+def test_forgetting_again_changes_nothing(steps: Sequence[Step], session: str) -> None:
+    once = tuple(row for row, _ in without_session(history(steps), session).rows)
+
+    again = without_session(once, session)
+
+    assert not again.has_changed
+    assert not again.touched
+
+
+@given(steps, st.sampled_from(SESSIONS))
+def test_every_row_stands_behind_the_facts_it_names_and_keeps_the_vector_of_its_own_text(
+    steps: Sequence[Step], session: str
+) -> None:
+    rows = history(steps)
+    texts: dict[UUID, str] = {}
+    old = {row.fact.id: row.fact.text for row in rows if isinstance(row, Learned)}
+    for row, at in without_session(rows, session).rows:
+        if isinstance(row, Learned):
+            assert row.fact.id not in texts
+            texts[row.fact.id] = row.fact.text
+        assert named(row) <= texts.keys()
+        match row, rows[at]:
+            case Learned(embedded_by=str()), Learned() as before:
+                assert row.fact.text == before.fact.text
+            case Embedded(), Embedded() as before:
+                assert texts[row.fact_id] == old[before.fact_id]
+            case _:
+                pass
+
+
+@given(steps)
+def test_when_every_session_is_forgotten_nothing_is_left(steps: Sequence[Step]) -> None:
+    rows = tuple(history(steps))
+    for session in SESSIONS:
+        rows = tuple(row for row, _ in without_session(rows, session).rows)
+
+    assert rows == ()
+
+
+@given(steps, st.integers(0, 9))
+def test_of_a_forgotten_fact_no_row_is_left_and_every_other_fact_stays(steps: Sequence[Step], which: int) -> None:
+    rows = history(steps)
+    facts = [row.fact.id for row in rows if isinstance(row, Learned)]
+    if not facts:
+        return
+    gone = facts[which % len(facts)]
+
+    left = [row for row, _ in without_fact(rows, gone).rows]
+
+    assert str(gone) not in str(left)
+    assert [row.fact.id for row in left if isinstance(row, Learned)] == [fact for fact in facts if fact != gone]

@@ -1,0 +1,91 @@
+"""What a process keeps to search by."""
+
+from datetime import UTC, datetime
+
+from builders.knowing import source
+
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact
+from nous.learner import Learner
+from nous.learning.policy import Policy
+from nous.recall.library import Library
+from nous.recall.query import asked
+from nous.recall.search import search
+from nous.recall.shelf import Shelf
+from nous.scope import Scope
+from nous.store.knowledge import FactMemory
+from nous.store.memory import MemoryStore
+
+HASHED = Hashed()
+
+
+class Notebook:
+    """A store, a process' memory of it, and what it finds by words."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.memory = FactMemory()
+
+    def learn(self, *texts: str, scope: Scope | None = None, session: str = "s1") -> None:
+        learner = Learner(
+            log=self.store,
+            memory=self.memory,
+            embedder=HASHED,
+            policy=Policy(near=0.3),
+            clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        candidates = [CandidateFact(text=text) for text in texts]
+        lesson = learner.teach(candidates, scope=scope or Scope(), source=source(session))
+        assert lesson.append
+        assert self.store.apply([lesson.append]) is None
+
+    def shelf(self, scope: Scope | None = None) -> Shelf:
+        with self.memory.shelf(self.store, scope or Scope(), HASHED) as shelf:
+            return shelf
+
+    def find(self, query: str, scope: Scope | None = None) -> list[str]:
+        with self.memory.shelf(self.store, scope or Scope(), HASHED) as shelf:
+            return [hit.text for hit in search(asked(query, None), Library(shelf=shelf))]
+
+
+def test_what_was_learned_since_is_found_on_the_same_shelf() -> None:
+    notes = Notebook()
+    notes.learn("Tim likes tea")
+    assert notes.find("tea") == ["Tim likes tea"]
+    shelf = notes.shelf()
+
+    notes.learn("The rum is Ann's", session="s2")
+
+    assert notes.find("rum") == ["The rum is Ann's"]
+    assert notes.shelf() is shelf
+    assert len(shelf.words()) == 2
+
+
+def test_a_log_that_begins_anew_has_a_shelf_of_its_own() -> None:
+    notes = Notebook()
+    notes.learn("Tim likes tea")
+    assert notes.find("tea") == ["Tim likes tea"]
+
+    notes.store = MemoryStore()
+    notes.learn("The rum is Ann's")
+
+    assert notes.find("tea") == []
+    assert notes.find("rum") == ["The rum is Ann's"]
+
+
+def test_no_scope_finds_what_another_knows() -> None:
+    notes = Notebook()
+    mine, yours = Scope(project="mine"), Scope(project="yours")
+    notes.learn("Tim likes tea", scope=mine)
+
+    assert notes.find("tea", mine) == ["Tim likes tea"]
+    assert notes.find("tea", yours) == []
+
+
+def test_a_fact_that_several_sessions_said_is_beside_each_of_them() -> None:
+    notes = Notebook()
+    for session in ("s1", "s2"):
+        notes.learn("Tim likes tea", session=session)
+        shelf = notes.shelf()
+        said = [fact_id for fact_id, _ in shelf.said_in([source(session).episode_id])]
+        assert said == [known.fact.id for known in shelf.knowledge]
