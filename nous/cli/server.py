@@ -34,7 +34,8 @@ def down(app: App, *, as_json: bool) -> None:
     else:
         click.echo(f"stopped the server of {directory}" if stopped else f"no server was running in {directory}")
         if stopped and working:
-            click.echo(f"{counted(working, 'worker')} still running, waiting for `nous up`; Ctrl-C there ends them")
+            waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
+            click.echo(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
 
 
 def _working(settings: Settings, directory: Path) -> int:

@@ -1,6 +1,6 @@
 """Several rankings as one."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -17,12 +17,14 @@ class Way(StrEnum):
 
 
 WEIGHTS: Mapping[Way, float] = {Way.WORDS: 0.6, Way.MEANING: 0.4, Way.FILE: 0.4}
-"""What the best of each ranking is worth. Words and meaning: chosen by tests/benchmarks/search.py, on half its data."""
+"""What the best of each ranking is worth; chosen on half the questions of tests/benchmarks/search.py."""
+
+Nearness = Sequence[tuple[Key, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How well something answers in one way, what shows it, and whether that alone makes it a hit."""
+    """How well something answers in one way, from 0 to 1, what shows it, and whether that alone makes it a hit."""
 
     score: float
     detail: str
@@ -42,18 +44,23 @@ class Fused(Generic[Key]):
 
 
 def fused(rankings: Rankings[Key], weights: Mapping[Way, float] = WEIGHTS) -> list[Fused[Key]]:
-    """Everything that is near in any of *rankings*, best first.
+    """Everything that is near in any of *rankings*, best first: the sum of its scores, each times the weight.
 
-    A score counts as its share of the best in its ranking, times the weight. That keeps what reciprocal ranks lose: by
-    how much the first is better than the second.
+    Scores are shares of the best in a ranking. That keeps what reciprocal ranks lose: by how much the first is better
+    than the second.
     """
     scores: dict[Key, float] = {}
     reasons: dict[Key, list[str]] = {}
     for way, ranking in rankings.items():
-        best = max((found.score for found in ranking.values()), default=0.0)
         for key, found in ranking.items():
-            scores[key] = scores.get(key, 0.0) + weights[way] * found.score / best
+            scores[key] = scores.get(key, 0.0) + weights[way] * found.score
             reasons.setdefault(key, []).append(f"{way}: {found.detail}")
     near = {key for ranking in rankings.values() for key, found in ranking.items() if found.is_near}
     joined = [Fused(key, score, tuple(reasons[key])) for key, score in scores.items() if key in near]
     return sorted(joined, key=lambda each: -each.score)
+
+
+def by_cosine(near: Nearness[Key]) -> dict[Key, Found]:
+    """Cosines as a ranking, in which all are near."""
+    best = max((cosine for _, cosine in near), default=1.0)
+    return {key: Found(cosine / best, f"{cosine:.2f}") for key, cosine in near}

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from nous.episode import Episode
 from nous.recall.files import files_named, touched
-from nous.recall.fusion import Found
+from nous.recall.fusion import Found, by_cosine
 from nous.recall.hits import Filters, Hit, hit_of
 from nous.recall.query import Query
 from nous.recall.shelf import Place, Shelf, place_of
@@ -18,8 +18,9 @@ from nous.recall.words import Match, ranking
 if TYPE_CHECKING:
     from nous.recall.query import Vector
 
-_NAMED, _BESIDE = 2.0, 1.0
-"""A text that names a file, or a session that touched it, is nearer to it than what else such a session said."""
+_TOUCHED, _NAMING, _BESIDE = 1.0, 0.25, 0.1
+"""What a file is worth: to a session that touched it, to a text that names it, which words find as well, and to what
+else such a session said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +54,8 @@ class Library:
         vectors = [(place, self.vectors.get(place[0])) for place in self._episodes]
         episodes = [(place, float(query.vector @ vector)) for place, vector in vectors if vector is not None]
         nearest = sorted((*facts, *episodes), key=lambda near: -near[1])
-        found = ((place, Found(near, f"{near:.2f}")) for place, near in nearest if near >= cosine and self.hit(place))
-        return dict(islice(found, limit))
+        found = (each for each in nearest if each[1] >= cosine and self.hit(each[0]))
+        return by_cosine([*islice(found, limit)])
 
     def by_file(self, query: Query, *, limit: int) -> dict[Place, Found]:
         """What names a file that the query names, the sessions that touched it, and what else these said."""
@@ -67,9 +68,10 @@ class Library:
         }
         of_episode = {episode_id: file for (episode_id, _), file in sessions.items()}
         beside = {(fact_id, ""): of_episode[episode] for fact_id, episode in self.shelf.said_in(of_episode)}
-        named = {**sessions, **dict(self._naming(query, limit))}
-        found = {place: Found(_BESIDE, file) for place, file in beside.items()} | {
-            place: Found(_NAMED, file) for place, file in named.items()
+        found = {
+            **{place: Found(_BESIDE, file) for place, file in beside.items()},
+            **{place: Found(_NAMING, file) for place, file in self._naming(query, limit)},
+            **{place: Found(_TOUCHED, file) for place, file in sessions.items()},
         }
         return {place: each for place, each in found.items() if self.hit(place)}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nous.errors import NousError
 from nous.recall.files import touched
-from nous.recall.fusion import WEIGHTS, Found, Way, fused
+from nous.recall.fusion import WEIGHTS, Found, Way, by_cosine, fused
 from nous.recall.query import Embed, Query
 from nous.recall.search import THRESHOLDS, Thresholds
 from nous.recall.words import WordIndex, ranking
@@ -84,8 +84,8 @@ def _by_meaning(
         vectors = embed([pieces[key].text for key in likely])
     except NousError:
         return {}
-    cosines = (float(vector @ query.vector) for vector in vectors)
-    return {key: Found(near, f"{near:.2f}") for key, near in zip(likely, cosines, strict=True) if near >= cosine}
+    cosines = ((key, float(vector @ query.vector)) for key, vector in zip(likely, vectors, strict=True))
+    return by_cosine([near for near in cosines if near[1] >= cosine])
 
 
 def _files(turn: TurnText) -> Iterator[str]:

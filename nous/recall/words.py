@@ -134,7 +134,7 @@ def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, Found]:
     best_share = max((match.share for match in matches), default=1.0)
     best_score = max((match.score for match in matches), default=1.0)
     return {
-        match.key: Found(match.share / best_share + match.score / best_score, match.shown, match.is_near(share))
+        match.key: Found((match.share / best_share + match.score / best_score) / 2, match.shown, match.is_near(share))
         for match in matches
     }
 

@@ -46,6 +46,7 @@ _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
 _AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
+_RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
 _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
 _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HOLDS = re.compile(
@@ -206,7 +207,8 @@ def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
 
 def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
     """Whether a service says *text* of something of its user's, and not which."""
-    return words().says("one_matter", text) and not code_of(text) and _serves(evidence)
+    is_named = code_of(text) or _RESERVED.search(text)
+    return words().opens("one_matter", text) and not is_named and _serves(evidence)
 
 
 def _serves(evidence: Evidence) -> bool:

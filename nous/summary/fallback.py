@@ -58,6 +58,7 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
     """The key points that somebody who was not there understands, and that are no events."""
     for point in summary.key_points:
         is_whole = is_durable(Statement(text=point, speaker=Kind.ASSISTANT, turn=0))
+        is_whole = is_whole and not words().opens("of_the_moment", point)
         if is_whole and _BEGINS.match(point) and not _POINTS_BACK.match(point):
             category = Category.TECHNICAL if name_in(point) else Category.CONCEPT
             text = standing_alone(point)

@@ -81,12 +81,7 @@ def is_durable(one: Statement) -> bool:
     text, known = one.text, words()
     if not SHORTEST <= len(text) <= LONGEST or one.is_question or one.is_quoted or one.is_heading:
         return False
-    if (
-        known.opens("narrates", text)
-        or known.opens("of_the_moment", text)
-        or begins_as_event(text)
-        or _OTHER_PERSON.search(text)
-    ):
+    if known.opens("narrates", text) or begins_as_event(text) or _OTHER_PERSON.search(text):
         return False
     is_vague = any(known.says(name, text) for name in ("hedge", "asks", "about_to"))
     is_cut = text.count("(") != text.count(")")

@@ -23,7 +23,8 @@ _ENDS_OPEN = re.compile(
     r"(?:\.{2,}|…|\b(?:it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
 )
 _NEAR = re.compile(r"My (\w+)\b", re.IGNORECASE)
-_OTHERS = frozenset({"he", "she", "him", "they", "them"})
+_SOMEBODY = frozenset({"he", "she", "him"})
+_OTHERS = _SOMEBODY | {"they", "them"}
 _NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
 _RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
@@ -65,9 +66,11 @@ def _is_passing(text: str, *, is_liking: bool) -> bool:
     told = _WORD.findall(text)
     is_named = any(word[0].isupper() or word[0].isdigit() for word in told[1:] if not word.startswith("I"))
     said = {word.lower() for word in told}
-    is_of_others = not _OTHERS.isdisjoint(said) and said.isdisjoint(sets["near"])
-    if known.says("passing", text) or is_of_others or is_named:
-        return known.says("passing", text) or is_of_others
+    others = said & (_SOMEBODY if is_named else _OTHERS)
+    if known.says("passing", text) or (others and said.isdisjoint(sets["near"])):
+        return True
+    if is_named:
+        return False
     is_of_life = not said.isdisjoint(sets["near"] | sets["living"] | sets["times"])
     return _ENDS_OPEN.search(text) is not None or not (is_liking or is_of_life)
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 from nous.episode import CandidateFact, Category, Trust
 from nous.language import words
@@ -11,6 +13,15 @@ from nous.summary.lessons import alike
 _SHARE = 0.8
 _FEWEST = 3
 _WORD = re.compile(r"[\w'\u2019]+")
+
+
+class _Said(NamedTuple):
+    """A fact as something to be said, and as something that says others; the words that turn its sense, its denials."""
+
+    claim: Claim
+    heard: Heard
+    turning: frozenset[str]
+    denials: int
 
 
 def distinct(facts: Iterable[CandidateFact]) -> list[CandidateFact]:
@@ -32,14 +43,15 @@ def _retells(fact: CandidateFact, other: CandidateFact) -> bool:
     """
     if fact.category is Category.EVENT and other.category is not Category.EVENT:
         return False
-    claim = Claim.of(fact.text)
-    is_within = len(claim.content) >= _FEWEST and Heard(other.text).says(claim, _SHARE)
-    return is_within and _turns(fact.text) == _turns(other.text)
+    one, all_of_it = _said(fact.text), _said(other.text)
+    is_of_one_sense = (one.turning, one.denials) == (all_of_it.turning, all_of_it.denials)
+    return is_of_one_sense and len(one.claim.content) >= _FEWEST and all_of_it.heard.says(one.claim, _SHARE)
 
 
-def _turns(text: str) -> tuple[frozenset[str], int]:
-    """The words that turn the sense round, and how often it denies."""
+@lru_cache(maxsize=512)
+def _said(text: str) -> _Said:
+    """Remembered, because every fact is compared with many."""
     sets = words().sets
     told = [word.replace("\u2019", "'") for word in _WORD.findall(text.lower())]
     denials = sum(word in sets["denials"] or word.endswith("n't") for word in told)
-    return frozenset(told) & sets["turning"], denials
+    return _Said(Claim.of(text), Heard(text), frozenset(told) & sets["turning"], denials)

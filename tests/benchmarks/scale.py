@@ -1,9 +1,9 @@
 """What learning costs in a large scope: CPU, the start of a process, memory, and how they grow.
 
 CPU of judging and storing a fact is set beside the bare product of all the scope's vectors with one, in the same run.
-Facts are made up (services with numbers, names and dates, some twenty close to each other), and so are their vectors, so
-that no embedder is timed. Of each session of ten, six facts are new, one repeats a text and three say what is known in
-another form.
+Facts are made up (services with numbers, names and dates, some twenty close to each other), and so are their vectors:
+no embedder is timed. Of each session of ten, six facts are new, one repeats a text and three say what is known in another
+form. BLAS runs in one thread, as in `nous worker`: more of them wait by spinning.
 
     python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts; vectors alone to 1,000,000
     python tests/benchmarks/scale.py --sizes 1000,10000 --vectors 0
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -51,6 +52,7 @@ FLOOR = 0.80
 SCOPE = Scope(project="scale")
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 _AT_ONCE = 2000
+_ONE_THREAD = "OPENBLAS_NUM_THREADS"
 _SUMMARY = Summary(
     title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
 )
@@ -133,9 +135,10 @@ def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None)
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nous-")))
             stack.callback(embedded.stop, directory)
             _measure_learning(size, _settings(directory, index_url))
-            _measure_start(size, directory, index_url)
+            _measure_start(directory, index_url)
     if vectors:
-        print(f"\n{'vectors':>9} {'bare ms':>8} {'ten at once, each ms':>21} {'ratio':>6} {'one ms':>7} {'MB':>7}")
+        print("\nvectors alone: the bare product with one, the search for each of ten at once, the search for one")
+        print(f"{'vectors':>9} {'bare ms':>8} {'ten ms':>8} {'ratio':>6} {'one ms':>8} {'ratio':>6} {'MB':>8}")
     for size in vectors:
         _measure_vectors(size)
 
@@ -158,7 +161,8 @@ def _measure_learning(size: int, settings: Settings) -> None:
     before = _server_cpu(world)
     for number, candidates in enumerate(corpus.sessions(size)):
         bare.append(_timed(lambda: whole @ asked))
-        taught.append(_timed(lambda: verdicts.update(_teach(world, learner, candidates, number))) / PER_SESSION)
+        teach = partial(_teach, world, learner, candidates, number)
+        taught.append(_timed(lambda teach=teach: verdicts.update(teach())) / PER_SESSION)
     server = (_server_cpu(world) - before) / SESSIONS / PER_SESSION
     ratio = median(taught) / median(bare)
     print(
@@ -221,10 +225,14 @@ def _learned(corpus: Corpus, number: int) -> Learned:
     return Learned(fact=fact, reason="nothing known is near", embedded_by=corpus.id)
 
 
-def _measure_start(size: int, directory: Path, index_url: str | None) -> None:
-    """A process of its own that has read nothing yet."""
-    command = [sys.executable, __file__, "--start", str(directory), *(["--index-url", index_url] if index_url else [])]
-    print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip(), flush=True)
+def _measure_start(directory: Path, index_url: str | None) -> None:
+    print(_printed_by("--start", str(directory), *(["--index-url", index_url] if index_url else [])), flush=True)
+
+
+def _printed_by(*arguments: str) -> str:
+    """What this program prints in a process of its own."""
+    command = [sys.executable, __file__, *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
 
 
 def start(directory: Path, index_url: str | None) -> None:
@@ -240,24 +248,46 @@ def start(directory: Path, index_url: str | None) -> None:
 
 def _measure_vectors(size: int) -> None:
     whole = made_up(size, seed=1)
-    before = _memory()
-    found = Vectors(DIM, fetch=lambda slots, at: whole[list(slots)])
-    ids = [uuid5(NAMESPACE, str(number)) for number in range(PER_CLUSTER)]
-    for slot, vector in enumerate(whole):
-        found.add(ids[slot % PER_CLUSTER], vector, slot=slot)
-    held = _memory() - before
+    index = _index(whole)
     asked = whole[:: max(size // PER_SESSION, 1)][:PER_SESSION]
-    bare, ten, one = [], [], []
-    for _ in range(5):
-        bare.append(_timed(lambda: whole @ asked[0]))
-        ten.append(_timed(lambda: [list(near) for near in found.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION)
-        one.append(_timed(lambda: [list(near) for near in found.near(asked[:1], FLOOR, at=LogVersion())]))
-    ratio = median(ten) / median(bare)
+    rounds = [_timed_search(index, whole, asked) for _ in range(5)]
+    bare, ten, one = (median(each) * 1000 for each in zip(*rounds, strict=True))
+    held = _printed_by("--hold", str(size))
     print(
-        f"{size:>9,} {median(bare) * 1000:>8.2f} {median(ten) * 1000:>21.2f} {ratio:>6.2f} {median(one) * 1000:>7.2f} "
-        f"{held:>7.0f}",
-        flush=True,
+        f"{size:>9,} {bare:>8.2f} {ten:>8.2f} {ten / bare:>6.2f} {one:>8.2f} {one / bare:>6.2f} {held:>8}", flush=True
     )
+
+
+def _timed_search(index: Vectors, whole: Vector, asked: Vector) -> tuple[float, float, float]:
+    """The bare product, the search for one of ten at once, and the search for one alone."""
+    bare = _timed(lambda: whole @ asked[0])
+    ten = _timed(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
+    return bare, ten, _timed(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
+
+
+def _index(whole: Vector) -> Vectors:
+    def fetch(slots: Sequence[int], *, at: LogVersion) -> Vector:
+        assert at == LogVersion()
+        return whole[list(slots)]
+
+    found, fact_id = Vectors(DIM, fetch=fetch), uuid5(NAMESPACE, "any")
+    for slot, vector in enumerate(whole):
+        found.add(fact_id, vector, slot=slot)
+    return found
+
+
+def hold(size: int) -> None:
+    """Print the memory that *size* vectors take."""
+    made_up(_AT_ONCE, seed=0)
+    before, found, fact_id = _memory(), Vectors(DIM, fetch=_never), uuid5(NAMESPACE, "any")
+    for first in range(0, size, _AT_ONCE):
+        for away, vector in enumerate(made_up(min(_AT_ONCE, size - first), seed=first)):
+            found.add(fact_id, vector, slot=first + away)
+    print(f"{_memory() - before:.0f}")
+
+
+def _never(slots: Sequence[int], *, at: LogVersion) -> Vector:
+    raise AssertionError(slots, at)
 
 
 def _timed(task: Callable[[], object]) -> float:
@@ -287,8 +317,15 @@ if __name__ == "__main__":
     parser.add_argument("--vectors", type=_numbers, default=[1000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--index-url", help="a server with vector sets")
     parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--hold", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.start:
+    if _ONE_THREAD not in os.environ:
+        sys.exit(
+            subprocess.run([sys.executable, *sys.argv], env=os.environ | {_ONE_THREAD: "1"}, check=False).returncode
+        )
+    if given.hold:
+        hold(given.hold)
+    elif given.start:
         start(given.start, given.index_url)
     else:
         main(given.sizes, given.vectors, index_url=given.index_url)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -135,7 +136,7 @@ def place(question: Question, library: Library, vectors: Vectors, find: Finder) 
 def quality(said: Sequence[Learning], asked: Sequence[Question], vectors: Vectors) -> Iterator[str]:
     parts = [[each for each in said if each.number % PARTS != part] for part in range(PARTS)]
     libraries = [Library(shelf=shelf_of(part, vectors, MiniLM().id)) for part in parts]
-    yield f"{'':38}" + "".join(f"{name:>21}" for name in WAYS)
+    yield f"{'':40}" + "".join(f"{name:>23}" for name in WAYS)
     for half, name in enumerate(("first half (chosen on)", "second half (counts)")):
         dealt = [question for question in asked if question.learning.number // PARTS % 2 == half]
         for form in ("all", *FORMS):
@@ -145,7 +146,7 @@ def quality(said: Sequence[Learning], asked: Sequence[Question], vectors: Vector
                 _figures([place(each, libraries[each.learning.number % PARTS], vectors, find) for each in some])
                 for find in WAYS.values()
             )
-            yield f"{shown:38}" + "".join(f"{figure:>21}" for figure in figures)
+            yield f"{shown:40}" + "".join(f"{figure:>23}" for figure in figures)
 
 
 def _figures(places: Sequence[int]) -> str:
@@ -167,24 +168,25 @@ def silence(said: Sequence[Learning], vectors: Vectors, others: Sequence[str], e
 
 def costs(said: Sequence[Learning]) -> Iterator[str]:
     """CPU of a search beside that of the bare product of the matrix of all vectors with one."""
-    random, numbers = Random(1), np.random.default_rng(1)
     words = [word for each in said for word in each.text.split()]
-    for size in SIZES:
-        texts = [f"{' '.join(random.choices(words, k=18))} id{number}" for number in range(size)]
-        matrix = numbers.standard_normal((size, 384), dtype=np.float32)
-        matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-        shelf = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
-        library = Library(shelf=shelf)
-        built = _cpu(shelf.words)
-        product = statistics.median(_cpu(lambda vector=matrix[at]: matrix @ vector) for at in range(ROUNDS))
-        asked = [Query(" ".join(random.choices(words, k=8)), vector=matrix[at]) for at in range(ROUNDS)]
-        first, again = ([_cpu(lambda each=each: search(each, library)) for each in asked] for _ in range(2))
-        found = [_cpu(lambda each=each: shelf.words().search(each.text, 100)) for each in asked]
-        ratios = [statistics.median(each) / product for each in (first, again, found)]
-        yield (
-            f"{size:>7,} facts: product {product * 1e3:6.2f} ms, search {ratios[0]:5.1f}x at first and {ratios[1]:5.1f}x "
-            f"again, of which words {ratios[2]:5.1f}x; words indexed in {built:.2f} s"
-        )
+    yield f"{'facts':>7} {'product':>10} {'search':>9} {'again':>9} {'its words':>9} {'indexing':>9}"
+    yield from (_cost(size, words) for size in SIZES)
+
+
+def _cost(size: int, words: Sequence[str]) -> str:
+    random, numbers = Random(1), np.random.default_rng(1)
+    texts = [f"{' '.join(random.choices(words, k=18))} id{number}" for number in range(size)]
+    matrix = numbers.standard_normal((size, 384), dtype=np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    shelf = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
+    library = Library(shelf=shelf)
+    indexing = _cpu(shelf.words)
+    product = statistics.median(_cpu(partial(np.matmul, matrix, matrix[at])) for at in range(ROUNDS))
+    asked = [Query(" ".join(random.choices(words, k=8)), vector=matrix[at]) for at in range(ROUNDS)]
+    first, again = ([_cpu(partial(search, each, library)) for each in asked] for _ in range(2))
+    by_words = [_cpu(partial(shelf.words().search, each.text, 100)) for each in asked]
+    ratios = "".join(f" {statistics.median(each) / product:8.1f}x" for each in (first, again, by_words))
+    return f"{size:>7,} {product * 1e3:7.2f} ms{ratios} {indexing:7.2f} s"
 
 
 def _cpu(work: Callable[[], object]) -> float:

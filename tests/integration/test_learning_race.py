@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from builders import vector_server
 
 from nous.learning.judge import Known, Richer, judge
 from nous.learning.known import Knowledge, KnownFact
@@ -33,11 +34,23 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_nothing(directory: Path) -> None:
+@pytest.fixture(params=["memory", "vector-sets"])
+def index(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """Settings that choose what proposes the facts to compare with."""
+    if request.param == "memory":
+        yield {}
+        return
+    with vector_server.alone() as url:
+        yield {"NOUS_INDEX__ENGINE": "vector-sets", "NOUS_INDEX__URL": url}
+
+
+def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_nothing(
+    directory: Path, index: dict[str, str]
+) -> None:
     texts = [text for number in range(FACTS // 2) for text in variants(number)]
     random.Random(7).shuffle(texts)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
-    environment["NOUS_DATA_DIR"] = str(directory)
+    environment |= {"NOUS_DATA_DIR": str(directory), **index}
 
     verdicts = Counter(teach_at_once([texts[i::PROCESSES] for i in range(PROCESSES)], environment))
 

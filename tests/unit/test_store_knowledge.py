@@ -158,3 +158,21 @@ def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> N
         known = list(knowledge.current())
     assert len(known) == len(twins)
     assert [fact.times_confirmed for fact in known] == [2] * len(twins)
+
+
+def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:
+    store, memory = MemoryStore(), FactMemory()
+
+    def teach(number: int) -> None:
+        while True:
+            who = source(f"session {number}")
+            lesson = learner(store, memory).teach([CandidateFact(text="Tim likes tea")], scope=Scope(), source=who)
+            if lesson.append is None or store.apply([lesson.append]) is None:
+                return
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(teach, range(20)))
+
+    with memory.current(store, Scope(), Hashed()) as knowledge:
+        [known] = knowledge
+    assert known.times_confirmed == 20

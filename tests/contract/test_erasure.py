@@ -1,0 +1,192 @@
+"""What taking something out of a store and out of the streams promises, on fakeredis and on a real server."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+import fakeredis
+import numpy as np
+import pytest
+import redis
+from builders import stores
+from builders.stores import KEYS, Store
+from numpy.typing import NDArray
+
+from nous.bus.base import Duplicate, Lane, Subscription
+from nous.bus.erasing import Wanted
+from nous.bus.keys import BusKeys
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.bus.redis_erasing import RedisBusErasure
+from nous.bus.redis_ledger import RedisLedger
+from nous.effects import AppendFacts, Effects
+from nous.episode import Category
+from nous.events import NAMESPACE, SessionEnded
+from nous.fact import Confirmed, Embedded, Fact, Learned, Row, Source
+from nous.learning.erasing import Erased, without_session
+from nous.learning.finding import fact_id
+from nous.scope import Scope
+from nous.store.redis_erasure import RedisErasure
+
+HOME = Scope(project="home")
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+FAST, SLOW = Subscription("fast", SessionEnded), Subscription("slow", SessionEnded)
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def client(request: pytest.FixtureRequest) -> redis.Redis:
+    if request.param == "fakeredis":
+        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    return request.getfixturevalue("redis_client")
+
+
+def source(session: str) -> Source:
+    episode = uuid5(NAMESPACE, session)
+    return Source(episode_id=episode, event_id=uuid5(episode, "e"), session_id=session, turns=(1,))
+
+
+def learned(session: str, text: str) -> Learned:
+    said = source(session)
+    fact = Fact(
+        id=fact_id(said.episode_id, text),
+        scope=HOME,
+        text=text,
+        category=Category.TECHNICAL,
+        subject="",
+        confidence=0.8,
+        source=said,
+        learned_at=NOON,
+    )
+    return Learned(fact=fact, reason="new", embedded_by="m")
+
+
+def unit(seed: int, dim: int = 4) -> NDArray[np.float32]:
+    vector = np.arange(seed + 1, seed + 1 + dim, dtype=np.float32)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def add(store: Store, *rows: Row, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
+    expected = store.facts.read(HOME).version
+    return store.write(AppendFacts(scope=HOME, expected=expected, rows=rows, vectors=vectors or {}))
+
+
+def without(session: str) -> Any:
+    return lambda rows: without_session(tuple(rows), session)
+
+
+def taught(store: Store, count: int) -> list[Learned]:
+    """Facts of two sessions in turn, with vectors by two embedders, of which each takes more than one block."""
+    rows = [learned(("mine", "theirs")[number % 2], f"fact {number}") for number in range(count)]
+    add(store, *rows, vectors={row.fact.id: unit(at) for at, row in enumerate(rows)})
+    others = [Embedded(fact_id=row.fact.id, embedded_by="n") for row in rows]
+    add(store, *others, vectors={row.fact.id: unit(at, 6) for at, row in enumerate(rows)})
+    return rows
+
+
+def test_a_log_is_written_anew_with_the_vectors_of_what_stays(client: redis.Redis) -> None:
+    store = stores.on_redis(client)
+    rows = taught(store, 5000)
+    seen = store.facts.read(HOME).version
+
+    erased = RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
+
+    assert (len(erased.gone), erased.lost_vectors) == (2500, 5000)
+    for embedder, dim in (("m", 4), ("n", 6)):
+        found = store.facts.read(HOME, after=seen, embedder=embedder)
+        assert found.complete
+        assert [row.fact.id for row in found.rows if isinstance(row, Learned)] == [row.fact.id for row in rows[1::2]]
+        assert found.vectors.keys() == {row.fact.id for row in rows[1::2]}
+        for at, row in list(enumerate(rows))[1::2]:
+            np.testing.assert_array_equal(found.vectors[row.fact.id], unit(at, dim))
+
+
+def test_who_has_read_the_old_log_is_refused_and_the_new_one_grows_on(client: redis.Redis) -> None:
+    store = stores.on_redis(client)
+    add(store, learned("mine", "a"), vectors={learned("mine", "a").fact.id: unit(1)})
+    stale = store.facts.read(HOME).version
+    late = learned("theirs", "b")
+
+    RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
+
+    append = AppendFacts(scope=HOME, expected=stale, rows=(late,), vectors={late.fact.id: unit(2)})
+    assert not store.write(append)
+    assert store.facts.read(HOME).rows == ()
+    assert add(store, late, vectors={late.fact.id: unit(2)})
+    assert store.facts.read(HOME).rows == (late,)
+
+
+def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.Redis) -> None:
+    store = stores.on_redis(client)
+    add(store, learned("mine", "a"), vectors={learned("mine", "a").fact.id: unit(1)})
+    late = learned("theirs", "b")
+    calls: list[int] = []
+
+    def rewrite(rows: Any) -> Erased:
+        calls.append(len(rows))
+        if len(calls) == 1:
+            assert add(store, late, vectors={late.fact.id: unit(2)})
+        return without_session(tuple(rows), "mine")
+
+    RedisErasure(client, KEYS).rewrite(HOME, rewrite)
+
+    assert calls == [1, 2]
+    assert store.facts.read(HOME).rows == (late,)
+    assert [key for key in client.scan_iter("t:aside:*")] == []
+
+
+def test_a_rehearsal_counts_and_changes_nothing(client: redis.Redis) -> None:
+    store, erasure = stores.on_redis(client), RedisErasure(client, KEYS)
+    mine = learned("mine", "a")
+    again = Confirmed(fact_id=mine.fact.id, source=source("theirs"), text="A", reason="the same", at=NOON)
+    add(store, mine, again, vectors={mine.fact.id: unit(1)})
+    before = store.facts.read(HOME).rows
+
+    assert erasure.rewrite(HOME, without("mine"), dry_run=True).retold.keys() == {mine.fact.id}
+    assert store.facts.read(HOME).rows == before
+
+
+def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_it(
+    client: redis.Redis, ended: Any
+) -> None:
+    keys = BusKeys("t")
+    bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, subscriptions=(FAST, SLOW))
+    ledger, erasure = RedisLedger(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+    bus.publish(ended("mine", "done"), ended("theirs"), ended("mine", "in hand"), ended("mine", "waits"))
+    done, theirs, in_hand = bus.receive(FAST, lane=Lane.LIVE, limit=3, lease=60)
+    bus.commit(done, Effects())
+
+    found = erasure.find(Wanted(scope=Scope(), session_id="mine"))
+    counts = erasure.erase(found)
+
+    assert (counts["stream entries"], counts["deliveries"]) == (3, 5)
+    assert bus.commit(in_hand, Effects()) == Duplicate()
+    fast, slow = ledger.account(FAST), ledger.account(SLOW)
+    assert (fast.received, fast.done, fast.erased, fast.in_flight, fast.balance) == (4, 1, 2, 1, 0)
+    assert (slow.received, slow.erased, slow.balance) == (3, 3, 0)
+    assert erasure.erase(found)["deliveries"] == 0
+    assert ledger.account(FAST) == fast
+    [left] = bus.receive(SLOW, lane=Lane.LIVE, limit=10, lease=60)
+    assert left.event == theirs.event
+
+
+def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_they_have_in_hand(
+    redis_client: redis.Redis, ended: Any
+) -> None:
+    keys, server = BusKeys("t"), redis_client
+    bus = RedisBus(server, plan_of=lambda _: Plan(), keys=keys, subscriptions=(FAST, SLOW))
+    ledger, erasure = RedisLedger(server, keys), RedisBusErasure(server, keys, marker_ttl=60)
+    bus.publish(*(ended(f"{'mine' if number % 3 else 'theirs'}", f"planted {number}") for number in range(1200)))
+    taken = bus.receive(FAST, lane=Lane.LIVE, limit=600, lease=60)
+    erasure.erase(erasure.find(Wanted(scope=Scope(), session_id="mine")))
+    stream = keys.stream("session_ended", Lane.LIVE)
+    before: Any = (server.xrange(stream), server.xpending(stream, "fast"), ledger.account(FAST))
+
+    assert erasure.purge() == 1
+
+    assert (server.xrange(stream), server.xpending(stream, "fast"), ledger.account(FAST)) == before
+    assert erasure.purge() == 0
+    assert [backlog.waiting for backlog in ledger.backlogs(FAST)][0] == 200
+    assert b'planted 1"' not in (server.dump(stream) or b"")
+    in_hand = next(each for each in taken if each.event.session_id == "theirs")
+    assert bus.open(in_hand.ticket)
+    assert len(bus.receive(FAST, lane=Lane.LIVE, limit=1000, lease=60)) == 200
