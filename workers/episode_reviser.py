@@ -4,11 +4,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Self
 
+import structlog
+
 from nous.author import Author, Understood
 from nous.brief import Brief
 from nous.effects import Compromise, Effects, NoteTried, SaveEpisode, for_today
 from nous.episode import Episode, Tier
-from nous.errors import Deferred
+from nous.errors import Deferred, NousError
 from nous.events import EpisodeOutdated, EpisodeSummarized, Event
 from nous.kit import Kit, Worker
 from nous.llm.base import (
@@ -23,6 +25,8 @@ from nous.llm.base import (
 from nous.summary.decisions import decided_facts
 
 NAME = "episode-reviser"
+
+_log = structlog.stdlib.get_logger(__name__)
 
 NO_MODEL = "no background_model is set here"
 NO_EPISODE = "there is no such episode"
@@ -60,7 +64,16 @@ class EpisodeReviser:
         brief = self._kit.briefs.brief(event.scope, event.episode_id)
         if brief is None:
             return Effects(skipped=NO_BRIEF)
-        return self._revised(event, stored, brief, author)
+        return self._revised(event, stored, self._with_decisions(brief, event), author)
+
+    def _with_decisions(self, brief: Brief, event: EpisodeOutdated) -> Brief:
+        """*brief*, with what was recorded since it was made; that may fail, at no harm."""
+        try:
+            recorded = self._kit.decisions.get_episode_decisions(event.episode_id, scope=event.scope)
+        except NousError as error:
+            _log.warning("recorded decisions could not be read", reason=str(error))
+            return brief
+        return replace(brief, decisions=tuple(dict.fromkeys((*recorded, *brief.decisions))))
 
     def _revised(self, event: EpisodeOutdated, stored: Episode, brief: Brief, author: Author) -> Effects:
         try:
@@ -74,7 +87,7 @@ class EpisodeReviser:
         except (AnswerUnusable, ModelRefused) as error:
             tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=author.by)
             return Effects(writes=(tried,), skipped=str(error.failure))
-        return self._effects(event, revised(stored, understood, brief, author, event), stored)
+        return self._effects(event, revised(stored, understood, brief, author, event), stored, brief)
 
     def _tomorrow(self, event: EpisodeOutdated, author: Author, why: Failure) -> Effects:
         """Make room for others today; whoever offers episodes to the model offers this one again tomorrow."""
@@ -82,9 +95,9 @@ class EpisodeReviser:
         tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=today)
         return Effects(writes=(tried,), skipped=f"{why}, for today")
 
-    def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode) -> Effects:
+    def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode, brief: Brief) -> Effects:
         said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())
-        return Effects(writes=(SaveEpisode(episode=episode, replaces=stored),), events=(said,))
+        return Effects(writes=(SaveEpisode(episode=episode, replaces=stored, brief=brief),), events=(said,))
 
 
 def revised(stored: Episode, understood: Understood, brief: Brief, author: Author, event: EpisodeOutdated) -> Episode:
@@ -94,6 +107,7 @@ def revised(stored: Episode, understood: Understood, brief: Brief, author: Autho
         edition=stored.edition + 1,
         summary=understood.summary,
         candidate_facts=(*decided_facts(brief.decisions), *understood.candidate_facts),
+        decisions=brief.decisions,
         tier=Tier.LLM,
         model=author.model.id,
         prompt_version=author.prompt.version,

@@ -71,6 +71,10 @@ class RedisLedger:
 
     def _search(self, ticket: Ticket) -> Location:
         stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
+        with translated():
+            is_there = self._client.xrange(stream, ticket.entry, ticket.entry)
+        if not is_there:  # the event is of another kind
+            return Location(where=Whereabouts.UNKNOWN)
         read_up_to = self._group(stream, group).get("last-delivered-id", b"0-0").decode()
         if _order(ticket.entry) > _order(read_up_to):
             return Location(where=Whereabouts.WAITING, ticket=ticket)

@@ -1,5 +1,6 @@
 """The command line. A command's module is imported when the command is run, so `nous --help` needs none of them."""
 
+import os
 from pathlib import Path
 
 import click
@@ -51,4 +52,6 @@ _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, me
 @click.pass_context
 def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:
     """Turn the sessions of agents into memory: episodes and facts, each once, each traceable to its source."""
+    # Of several threads, BLAS lets those spin that wait: ten times the CPU, where all cores are busy. numpy asks once.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ctx.obj = App(config_path=config, debug=debug)

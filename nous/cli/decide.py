@@ -32,7 +32,7 @@ def decide(
     click.echo("noted" if receipt.fresh else "was noted before")
     if world.kit.episodes.get(within, episode_id(within, session)):
         click.echo(
-            f"nous: {session} has an episode already; what was decided stands with the next one, which is made once "
-            "the session has grown and is published again",
+            f"nous: {session} has an episode already; what was decided stands with the next one, which is made when "
+            "the session has grown and is published again, or by `nous reprocess`",
             err=True,
         )

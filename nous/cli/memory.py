@@ -11,7 +11,7 @@ import click
 from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of
 from nous.cli.learn import learn
-from nous.cli.show import print_json, shortened
+from nous.cli.show import counted, in_words, print_json, shortened
 from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
 from nous.errors import NotFound
@@ -84,7 +84,7 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield f"{summary.title}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
     if episode.made_do:
-        yield f"  extractive for now: {shortened(episode.made_do, 140)}"
+        yield f"  extractive for now: {shortened(in_words(episode.made_do), 140)}"
     if episode.dataref:
         yield f"  from {unquote(episode.dataref.removeprefix('file://'))}"
     yield f"  because {summary.outcome_rationale}"
@@ -99,7 +99,8 @@ def _in_sum(episodes: Sequence[Episode]) -> str:
     told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
     unsure = sum(not episode.is_sure for episode in episodes)
     extractive = sum(episode.tier is Tier.EXTRACTIVE for episode in episodes)
-    return f"{len(episodes)} episodes: {told}; {unsure} of them unsure, {extractive} extractive"
+    doubts = ", ".join(f"{count} {what}" for count, what in ((unsure, "unsure"), (extractive, "extractive")) if count)
+    return f"{counted(len(episodes), 'episode')}: {told}" + (f"; {doubts} of them" if doubts else "")
 
 
 def _made_by(episode: Episode) -> str:

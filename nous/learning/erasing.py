@@ -75,6 +75,8 @@ class _Told:
 
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
     """*rows* with only what *stays*."""
+    if all(stays(fact, source) for fact, source in _tellings(rows)):
+        return _unchanged(rows)
     own = _in_own_words(rows, stays)
     told = _told(row for row in own if row)
     _settle(told, stays)
@@ -90,6 +92,20 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
         lost_rows=len(rows) - len(kept),
         lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
     )
+
+
+def _tellings(rows: Iterable[Row]) -> Iterator[tuple[UUID, Source]]:
+    for row in rows:
+        match row:
+            case Learned(fact=Fact(id=fact, source=source)) | Confirmed(fact_id=fact, source=source):
+                yield fact, source
+            case _:
+                pass
+
+
+def _unchanged(rows: Sequence[Row]) -> Erased:
+    kept = tuple(Kept(row, at) for at, row in enumerate(rows))
+    return Erased(rows=kept, gone=frozenset(), retold={}, has_changed=False, lost_rows=0, lost_vectors=0)
 
 
 def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
@@ -151,19 +167,28 @@ def _told(rows: Iterable[Row]) -> dict[UUID, _Told]:
 
 def _settle(told: Mapping[UUID, _Told], stays: Stays) -> None:
     """Say of each fact what it is from now on."""
-    owners: dict[str, UUID] = {}
-    for fact_id_, each in told.items():
-        if stays(fact_id_, each.learned.fact.source):
-            each.now, each.id = each.learned.fact, fact_id_
-            owners.setdefault(exact_form(each.now.text), fact_id_)
-    for fact_id_, each in told.items():
-        if each.id is None and (heir := next((row for row in each.again if stays(fact_id_, row.source)), None)):
-            owner = owners.get(exact_form(heir.text))
-            if owner is not None:  # it was merged with one that says the same: now that one is left
-                each.id = owner
-                continue
-            each.heir, each.now = heir, _retold(each.learned.fact, heir)
-            each.id = owners[exact_form(heir.text)] = each.now.id
+    for fact, each in told.items():
+        if stays(fact, each.learned.fact.source):
+            each.now, each.id = each.learned.fact, fact
+        else:
+            each.heir = next((row for row in each.again if stays(fact, row.source)), None)
+    inherited = [each for each in told.values() if each.heir]
+    if not inherited:
+        return
+    owners = {exact_form(each.now.text): each.now.id for each in reversed(told.values()) if each.now}
+    for each in inherited:
+        _inherit(each, owners)
+
+
+def _inherit(each: _Told, owners: dict[str, UUID]) -> None:
+    """Make *each* the fact of its heir, or that of *owners* which is said in the same form, as it was merged with it."""
+    assert each.heir
+    form = exact_form(each.heir.text)
+    if form in owners:
+        each.id, each.heir = owners[form], None
+        return
+    each.now = _retold(each.learned.fact, each.heir)
+    each.id = owners[form] = each.now.id
 
 
 def _retold(fact: Fact, heir: Confirmed) -> Fact:

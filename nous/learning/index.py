@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
+from nous.errors import Unavailable
 from nous.fact import LogVersion
 from nous.scope import Scope
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 Proposals = Iterable[tuple[UUID, float]]
 """Facts and the cosine of each, nearest first; to be gone through once."""
+
+
+class IndexUnavailable(Unavailable):
+    """The index did not answer; the log may all the same."""
 
 
 class CandidateIndex(Protocol):
@@ -28,7 +33,7 @@ class CandidateIndex(Protocol):
         """For each row of *vectors*, unit vectors, the facts of the log at *at* whose cosine with it is >= *floor*.
 
         Raises:
-            Unavailable: the index did not answer; nothing may be judged without it.
+            IndexUnavailable: the index did not answer; only texts can be compared.
             Retryable: the log or the index was made anew meanwhile.
         """
         ...
@@ -52,6 +57,6 @@ class CandidateIndexes(Protocol):
         What has to be forgotten is first taken from the log: whoever needs an index then builds it from what is left.
 
         Raises:
-            Unavailable: the index did not answer.
+            IndexUnavailable: the index did not answer.
         """
         ...

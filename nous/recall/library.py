@@ -25,7 +25,10 @@ else such a session said."""
 
 @dataclass(frozen=True, kw_only=True)
 class Library:
-    """The facts of a scope, some of its episodes, the vectors of those that have one, and what of this may be found."""
+    """The facts of a scope, some of its episodes, the vectors of those that have one, and what of this may be found.
+
+    It is made for one search: what it finds is as it was then.
+    """
 
     shelf: Shelf
     episodes: Sequence[Episode] = ()
@@ -36,11 +39,18 @@ class Library:
     def _episodes(self) -> Mapping[Place, Episode]:
         return {place_of(episode): episode for episode in self.episodes}
 
+    @cached_property
+    def _hits(self) -> dict[Place, Hit | None]:
+        """What was looked at so far."""
+        return {}
+
     def hit(self, place: Place) -> Hit | None:
         """What stands there, if it may be found."""
-        remembered = self._episodes.get(place) if place[1] else self.shelf.knowledge.get(place[0])
-        hit = hit_of(remembered) if remembered else None
-        return hit if hit and self.only.accepts(hit) else None
+        if place not in self._hits:
+            remembered = self._episodes.get(place) if place[1] else self.shelf.knowledge.get(place[0])
+            hit = hit_of(remembered) if remembered else None
+            self._hits[place] = hit if hit and self.only.accepts(hit) else None
+        return self._hits[place]
 
     def by_words(self, query: Query, *, share: float, limit: int) -> dict[Place, Found]:
         """What has any of the query's words; from this *share* of them it is near."""
@@ -80,9 +90,10 @@ class Library:
         for path in query.files:
             for match in self._matches("/".join(path), limit):
                 hit = self.hit(match.key)
-                files = touched([path], map("/".join, files_named(hit.text))) if hit else ()
-                if files:
-                    yield match.key, files[0]
+                if (
+                    hit and path[-1] in hit.text.casefold()
+                ):  # seldom, and cheaper to see than to read the text for files
+                    yield from ((match.key, file) for file in touched([path], map("/".join, files_named(hit.text)))[:1])
 
     def _matches(self, text: str, limit: int) -> list[Match[Place]]:
         return self.shelf.words(self.episodes).search(text, limit, lambda place: self.hit(place) is not None)

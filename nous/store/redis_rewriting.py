@@ -44,8 +44,17 @@ class RedisLogs:
         self._client: Any = client  # narrowed where its answers enter
         self._keys = keys
         self._run = Scripts(client)
+        self._read: tuple[Scope, WholeLog] | None = None
 
     def read(self, scope: Scope) -> WholeLog:
+        """The log as it is now; one that was read last and has not changed since is not decoded again."""
+        with translated():
+            head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
+        if self._read is None or (self._read[0], self._read[1].head) != (scope, head):
+            self._read = scope, self._decoded(scope)
+        return self._read[1]
+
+    def _decoded(self, scope: Scope) -> WholeLog:
         with translated(), self._client.pipeline(transaction=True) as pipe:
             pipe.get(self._keys.fact_head(scope))
             pipe.lrange(self._keys.fact_rows(scope), 0, -1)

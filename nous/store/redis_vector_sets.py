@@ -20,9 +20,9 @@ from uuid import UUID
 from redis import exceptions
 
 from nous.bus.redis_errors import translated
-from nous.errors import Retryable, Unavailable
+from nous.errors import Fatal, Retryable, Unavailable
 from nous.fact import LogVersion, Superseded
-from nous.learning.index import Proposals
+from nous.learning.index import IndexUnavailable, Proposals
 from nous.scope import Scope
 from nous.store.base import FactLog, LogSlice
 from nous.store.keys import StoreKeys
@@ -148,9 +148,13 @@ def _continues(page: LogSlice, mark: Mark) -> bool:
 
 @contextmanager
 def _answering() -> Generator[None]:
-    """Let what redis-py raises of a cluster, too, say what the caller can do about it."""
-    with translated():
-        try:
+    """Let what redis-py raises, of a cluster too, say what the caller can do about it."""
+    try:
+        with translated():
             yield
-        except (exceptions.RedisClusterException, exceptions.ClusterError) as error:
-            raise Unavailable(f"the index did not answer: {error}") from error
+    except (Unavailable, exceptions.RedisClusterException) as error:
+        raise IndexUnavailable(f"the index did not answer: {error}") from error
+    except Fatal as error:
+        if isinstance(error.__cause__, exceptions.ClusterError):
+            raise IndexUnavailable(f"the index did not answer: {error}") from error
+        raise

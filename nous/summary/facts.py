@@ -39,7 +39,7 @@ _ONE_TEST = re.compile(
 )
 """The end of a command that picks some of the tests, or was cut within quotes."""
 _WORD = re.compile(r"[\w'\u2019-]+")
-_INTRODUCES = re.compile(r"(?: (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
+_INTRODUCES = re.compile(r"(?:,? (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
 _BUT = re.compile(r",? but (?=I\b)")
 _ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
 _BY_AGENT = re.compile(
@@ -47,6 +47,7 @@ _BY_AGENT = re.compile(
 )
 _AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
 _RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
+_LABEL = re.compile(r"^`[^`]+`: ")
 _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
 _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HOLDS = re.compile(
@@ -85,7 +86,8 @@ def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
 def identities(evidence: Evidence) -> Iterator[CandidateFact]:
     """Names, addresses and numbers by which the user is known."""
     for one in _said_by_user(evidence):
-        if words().says("identity", one.text) and not words().says("lacking", one.text):
+        is_said = words().says("identity", one.text) and not words().says("lacking", one.text)
+        if is_said and not looks_secret(one.text):
             text = in_third_person(_who_alone(standing_alone(one.text)))
             yield by_user(text, one.turn, Category.PERSON, confidence=0.9)
 
@@ -126,7 +128,12 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in evidence.taught if not evidence.is_conversation else ():
         text = standing_alone(one.text)
         subject, sure = subject_of(text), 0.75 if one in last else 0.7
-        if begins_as_event(text) or is_bound(text) or is_mended(one, evidence) or _is_of_one_matter(text, evidence):
+        if (
+            begins_as_event(_LABEL.sub("", text))
+            or is_bound(text)
+            or is_mended(one, evidence)
+            or _is_of_one_matter(text, evidence)
+        ):
             continue
         if name_in(text):
             yield by_agent(text, one.turn, Category.TECHNICAL, subject=subject, confidence=sure)
@@ -186,7 +193,6 @@ SOURCES: tuple[Source, ...] = (
     identities,
     choices,
     verdicts,
-    told_by_user,
     people,
     findings,
     services_done,
@@ -200,8 +206,8 @@ SOURCES: tuple[Source, ...] = (
 def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
     """What the user states, in sentences that can stand alone."""
     for one in evidence.said:
-        is_unfit = not _SHORTEST <= len(one.text) <= LONGEST or looks_secret(one.text)
-        if one.speaker is Kind.USER and not (is_unfit or one.is_question or one.is_quoted or is_courtesy(one.text)):
+        is_short = not _SHORTEST <= len(one.text) <= LONGEST
+        if one.speaker is Kind.USER and not (is_short or one.is_question or one.is_quoted or is_courtesy(one.text)):
             yield one
 
 
@@ -232,7 +238,8 @@ def _is_told(one: Statement) -> bool:
         known.says(name, one.text) for name in ("hedge", "formality", "asks", "offers_more", "unable", "undone")
     )
     is_own = _ABOUT_YOU.match(one.text) and not (is_more or one.is_question or one.text.endswith(":"))
-    return bool(is_own) and name_in(one.text) is not None and not says_done(one)
+    is_bare = known.says("points_elsewhere", one.text)
+    return bool(is_own) and not is_bare and name_in(one.text) is not None and not says_done(one)
 
 
 def _who_alone(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from nous.brief import Brief, Passage
 from nous.episode import CandidateFact, Category, Summary, Trust
+from nous.language import words
 from nous.prose import sentences
 from nous.summary.decisions import LEAST_SURE
 from nous.summary.evidence import Evidence

@@ -8,6 +8,8 @@ from nous.summary.lessons import dangles, name_in
 
 _QUOTED = re.compile(r"(?:decided: |rejected .*?: )“(?P<words>.+)”\Z", re.DOTALL)
 _NAMELESS = re.compile(r"\bthe (?:file|function|script|method|class|page|comment|line)\b(?! \w+ed\b)", re.IGNORECASE)
+_THIS = re.compile(r"\bthis (?:is|was|has|will|would|can|should|\w+n['\u2019]t)\b", re.IGNORECASE)
+_DOES_IT = re.compile(r"\W*\w+ (?:it|them|this|that)\b", re.IGNORECASE)
 _OPEN_END = re.compile(r"(?:\.{3}|…)\W*\Z")
 
 
@@ -20,7 +22,9 @@ def lasts(fact: CandidateFact) -> bool:
             return _stands(fact.text) and not words().says("for_once", fact.text)
         case Category.DECISION:
             quoted = _QUOTED.search(fact.text)
-            return quoted is None or (_stands(quoted["words"]) and not words().says("for_once", quoted["words"]))
+            said = quoted["words"] if quoted else ""
+            is_bound = words().says("for_once", said) or _DOES_IT.match(said) or words().says("for_now", fact.text)
+            return not is_bound and _stands(said)
         case _:
             return True
 
@@ -28,7 +32,7 @@ def lasts(fact: CandidateFact) -> bool:
 def _stands(text: str) -> bool:
     """Whether *text* is neither for now nor about what only those who were there know."""
     known = words()
-    points = known.says("points_elsewhere", text) or dangles(text) or _OPEN_END.search(text)
+    points = known.says("points_elsewhere", text) or dangles(text) or _THIS.search(text) or _OPEN_END.search(text)
     is_nameless = _NAMELESS.search(text) and name_in(text) is None
     return not (points or is_nameless or known.says("for_now", text))
 

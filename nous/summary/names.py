@@ -17,9 +17,12 @@ _NAME = re.compile(
     r"|\b[\w-]{2,}(?:\.[\w-]{2,})*\.[a-z]{1,5}\b(?!\.\w)"
     r"|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+(?=\(\))"
 )
-_ASIDE = re.compile(r"\([^()]{2,}\)")
+_ASIDE = re.compile(r" \([^()]{2,}\)")
 _FEW_WORDS = re.compile(r"[\w./@#-]+(?: [\w./-]+){0,2}\Z")
 _WORD_OF_CODE = re.compile(r"[A-Za-z@./#-][\w./@#-]+")
+_NO_CODE = re.compile(r"`[\s\"'\\]")
+"""What begins a text in quotes, or a sequence of characters, in code."""
+
 _PLACE = re.compile(r":\d[\d:-]*\Z")
 _LETTER = re.compile(r"[^\W\d_]")
 _BEGINNING = re.compile(r"[\w'\u2019./-]+(?: [\w'\u2019./-]+){1,7}")
@@ -28,8 +31,14 @@ _JOINS = frozenset({"of", "for", "in", "on", "to"})
 
 
 def subject_of(text: str, otherwise: str = "") -> str:
-    """What *text* is about: the first name in it that is no aside, or else what its sentence speaks of."""
-    return _first(_ASIDE.sub(" ", text)) or _spoken_of(text) or _first(text) or otherwise
+    """What *text* is about: what its sentence speaks of, if that has a proper name, or else the first name of code.
+
+    What stands in brackets is an aside; it counts where nothing else does.
+    """
+    bare = _ASIDE.sub("", text)
+    spoken_of = _spoken_of(bare)
+    is_called = any(word[0].isupper() for word in spoken_of.split()[1:])
+    return (spoken_of if is_called else "") or _first(bare) or spoken_of or _first(text) or otherwise
 
 
 def code_of(text: str, otherwise: str = "") -> str:
@@ -44,6 +53,8 @@ def _first(text: str) -> str:
 def names_in(text: str) -> Iterator[str]:
     """The names in *text*, without the marks of code, the arguments of calls and the lines of files."""
     for found in _NAME.finditer(text):
+        if _NO_CODE.match(found[0]):
+            continue
         bare = _PLACE.sub("", found[0].strip("`").partition("(")[0]).strip(" *").rstrip(".")
         if not _FEW_WORDS.match(bare):
             bare = _inner(bare)
@@ -64,5 +75,5 @@ def _spoken_of(text: str) -> str:
     told = begun[0].split() if begun else []
     verb = next((at for at, word in enumerate(told) if word.lower() in known.sets["stating"]), 0)
     phrase = told[told[:1] != [] and told[0].lower() in _ARTICLES : verb]
-    linked = {word.lower() for word in phrase} & known.sets["stopwords"]
+    linked = {word.lower() for word in phrase} & (known.sets["stopwords"] | known.sets["joining"])
     return " ".join(phrase) if linked <= _JOINS and terms(" ".join(phrase)) else ""

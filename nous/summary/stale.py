@@ -7,9 +7,9 @@ from nous.summary.statements import Statement
 
 
 def is_mended(one: Statement, evidence: Evidence) -> bool:
-    """Whether *one* says what the fault is just now, or what is wrong with something that was changed afterwards."""
+    """Whether *one* says what is before its reader just now, or what is wrong with what was changed afterwards."""
     known = words()
-    if known.opens("of_the_moment", one.text):
+    if known.opens("of_the_moment", one.text) or known.opens("on_show", one.text) or known.says("new_here", one.text):
         return True
     is_fault = known.says("faulty", one.text) and not known.says("holds_anyway", one.text)
     return is_fault and is_changed(one, evidence)

@@ -1,9 +1,8 @@
 """What learning costs in a large scope: CPU, the start of a process, memory, and how they grow.
 
 CPU of judging and storing a fact is set beside the bare product of all the scope's vectors with one, in the same run.
-Facts are made up (services with numbers, names and dates, some twenty close to each other), and so are their vectors:
-no embedder is timed. Of each session of ten, six facts are new, one repeats a text and three say what is known in another
-form. BLAS runs in one thread, as in `nous worker`: more of them wait by spinning.
+Of each session of ten, six facts are new, one repeats a text and three say what is known in another form. BLAS runs in
+one thread, as in `nous worker`.
 
     python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts; vectors alone to 1,000,000
     python tests/benchmarks/scale.py --sizes 1000,10000 --vectors 0
@@ -18,7 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -27,8 +26,8 @@ from time import process_time
 from typing import Any
 from uuid import uuid5
 
-import numpy as np
-from numpy.typing import NDArray
+import redis
+from large.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
 
 from nous.bus.base import Committed
 from nous.effects import AppendFacts, Effects
@@ -44,10 +43,6 @@ from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS
 from nous.wiring import World, build
 
-DIM = 384
-PER_SESSION = 10
-SESSIONS = 20
-PER_CLUSTER = 20
 FLOOR = 0.80
 SCOPE = Scope(project="scale")
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -56,76 +51,6 @@ _ONE_THREAD = "OPENBLAS_NUM_THREADS"
 _SUMMARY = Summary(
     title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
 )
-_ABOUT = (
-    "The retry limit of {service} is {number} attempts",
-    "{service} listens on port {number}",
-    "{name} owns {service} since 2025-{month:02}-{day:02}",
-    "{service} keeps its sessions for {number} minutes in Redis",
-    "The deploy of {service} takes {number} s and is watched by {name}",
-    "{service} reads its settings from config/{service}/{number}.toml",
-    "Backups of {service} run at {day}:00 UTC and are kept for {month} weeks",
-)
-_NAMES = ("Ana", "Bo", "Chen", "Dee", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun")
-Vector = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Texts and the vector of each; also the embedder that makes these vectors of these texts."""
-
-    texts: tuple[str, ...]
-    vectors: Vector
-    places: dict[str, int]
-    id: str = "made-up"
-    dim: int = DIM
-
-    @classmethod
-    def of(cls, size: int) -> "Corpus":
-        texts = tuple(_text(number) for number in range(size))
-        return cls(texts, made_up(size, seed=size), {text: number for number, text in enumerate(texts)})
-
-    def embed(self, texts: Sequence[str]) -> Vector:
-        return self.vectors[[self.places[said_first(text, self.places)] for text in texts]]
-
-    def sessions(self, first: int) -> Iterator[list[CandidateFact]]:
-        """Sessions that say what stands behind the *first* texts, and some of these once more."""
-        for number in range(SESSIONS):
-            start = first + number * PER_SESSION
-            known = [number * 37 % first + away for away in range(PER_SESSION)]
-            texts = [self.texts[at] for at in range(start, start + 6)] + [self.texts[known[0]]]
-            texts += [said_again(self.texts[at % first]) for at in known[1:4]]
-            yield [CandidateFact(text=text) for text in texts]
-
-
-def _text(number: int) -> str:
-    rng = np.random.default_rng(number)
-    service = f"{('billing', 'mail', 'search', 'auth', 'cart')[number % 5]}-{number // PER_CLUSTER}"
-    about = _ABOUT[number % len(_ABOUT)]
-    name, month, day = _NAMES[int(rng.integers(10))], int(rng.integers(1, 13)), int(rng.integers(1, 24))
-    return about.format(service=service, number=3 + number, name=name, month=month, day=day)
-
-
-def said_again(text: str) -> str:
-    """The same in another form, which no exact comparison recognises."""
-    return text.removeprefix("The ") if text.startswith("The ") else f"The {text}"
-
-
-def said_first(text: str, places: dict[str, int]) -> str:
-    return text if text in places else said_again(text)
-
-
-def made_up(size: int, *, seed: int) -> Vector:
-    """Unit vectors, `PER_CLUSTER` in a row about one centre, from all but alike to rather far."""
-    rng = np.random.default_rng(seed)
-    vectors = np.empty((size, DIM), dtype=np.float32)
-    for start in range(0, size, 5000):
-        rows = np.arange(start, min(start + 5000, size))
-        centres = rng.standard_normal((rows[-1] // PER_CLUSTER - rows[0] // PER_CLUSTER + 1, DIM), dtype=np.float32)
-        spread = rng.uniform(0.1, 0.9, size=(len(rows), 1)).astype(np.float32)
-        noise = rng.standard_normal((len(rows), DIM), dtype=np.float32)
-        block = centres[rows // PER_CLUSTER - rows[0] // PER_CLUSTER] + spread * noise
-        vectors[rows] = block / np.linalg.norm(block, axis=1, keepdims=True)
-    return vectors
 
 
 def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None) -> None:
@@ -297,8 +222,11 @@ def _timed(task: Callable[[], object]) -> float:
 
 
 def _server_cpu(world: World) -> float:
-    info: Any = world.client.info("cpu")
-    return info["used_cpu_user"] + info["used_cpu_sys"]
+    """Seconds of CPU that the servers have taken."""
+    url = world.settings.index.url
+    clients = [world.client, *([redis.Redis.from_url(url)] if url else [])]
+    infos: list[Any] = [client.info("cpu") for client in clients]
+    return sum(info["used_cpu_user"] + info["used_cpu_sys"] for info in infos)
 
 
 def _memory() -> float:

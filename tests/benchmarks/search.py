@@ -179,11 +179,10 @@ def _cost(size: int, words: Sequence[str]) -> str:
     matrix = numbers.standard_normal((size, 384), dtype=np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     shelf = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
-    library = Library(shelf=shelf)
     indexing = _cpu(shelf.words)
     product = statistics.median(_cpu(partial(np.matmul, matrix, matrix[at])) for at in range(ROUNDS))
     asked = [Query(" ".join(random.choices(words, k=8)), vector=matrix[at]) for at in range(ROUNDS)]
-    first, again = ([_cpu(partial(search, each, library)) for each in asked] for _ in range(2))
+    first, again = ([_cpu(partial(search, each, Library(shelf=shelf))) for each in asked] for _ in range(2))
     by_words = [_cpu(partial(shelf.words().search, each.text, 100)) for each in asked]
     ratios = "".join(f" {statistics.median(each) / product:8.1f}x" for each in (first, again, by_words))
     return f"{size:>7,} {product * 1e3:7.2f} ms{ratios} {indexing:7.2f} s"

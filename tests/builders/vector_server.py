@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import redis
+
 from builders.waiting import wait_until
 
 _SLOTS = 16384

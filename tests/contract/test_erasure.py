@@ -1,5 +1,6 @@
 """What taking something out of a store and out of the streams promises, on fakeredis and on a real server."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid5
@@ -26,6 +27,7 @@ from nous.fact import Confirmed, Embedded, Fact, Learned, Row, Source
 from nous.learning.erasing import Erased, without_session
 from nous.learning.finding import fact_id
 from nous.scope import Scope
+from nous.store.erasure import Rewrite
 from nous.store.redis_erasure import RedisErasure
 
 HOME = Scope(project="home")
@@ -70,8 +72,11 @@ def add(store: Store, *rows: Row, vectors: dict[UUID, NDArray[np.float32]] | Non
     return store.write(AppendFacts(scope=HOME, expected=expected, rows=rows, vectors=vectors or {}))
 
 
-def without(session: str) -> Any:
-    return lambda rows: without_session(tuple(rows), session)
+def without(session: str) -> Rewrite:
+    def rewrite(rows: Sequence[Row]) -> Erased:
+        return without_session(rows, session)
+
+    return rewrite
 
 
 def taught(store: Store, count: int) -> list[Learned]:
@@ -121,17 +126,17 @@ def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.R
     late = learned("theirs", "b")
     calls: list[int] = []
 
-    def rewrite(rows: Any) -> Erased:
+    def rewrite(rows: Sequence[Row]) -> Erased:
         calls.append(len(rows))
         if len(calls) == 1:
             assert add(store, late, vectors={late.fact.id: unit(2)})
-        return without_session(tuple(rows), "mine")
+        return without_session(rows, "mine")
 
     RedisErasure(client, KEYS).rewrite(HOME, rewrite)
 
     assert calls == [1, 2]
     assert store.facts.read(HOME).rows == (late,)
-    assert [key for key in client.scan_iter("t:aside:*")] == []
+    assert list(client.scan_iter("t:aside:*")) == []
 
 
 def test_a_rehearsal_counts_and_changes_nothing(client: redis.Redis) -> None:
@@ -185,7 +190,7 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
 
     assert (server.xrange(stream), server.xpending(stream, "fast"), ledger.account(FAST)) == before
     assert erasure.purge() == 0
-    assert [backlog.waiting for backlog in ledger.backlogs(FAST)][0] == 200
+    assert next(iter(ledger.backlogs(FAST))).waiting == 200
     assert b'planted 1"' not in (server.dump(stream) or b"")
     in_hand = next(each for each in taken if each.event.session_id == "theirs")
     assert bus.open(in_hand.ticket)

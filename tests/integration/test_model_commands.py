@@ -29,7 +29,16 @@ ANSWER = {
     "outcome_rationale": "The user was content in turn 2.",
     "topics": ["billing"],
     "open_threads": [],
-    "candidate_facts": [],
+    "candidate_facts": [
+        {
+            "text": "Service billing always runs on port 9017.",
+            "category": "rule",
+            "subject": "billing",
+            "confidence": 0.9,
+            "turns": [1],
+            "event_date": None,
+        }
+    ],
 }
 
 

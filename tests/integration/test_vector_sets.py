@@ -4,24 +4,28 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
 import redis
 from builders import vector_server
-from builders.fact_rows import HOME, Named, Vector, append, clustered, fact_id, learn, superseded, unit
+from builders.fact_rows import HOME, Vector, append, clustered, fact_id, learn, superseded, unit
 from click.testing import CliRunner
 
 from nous.cli import main
-from nous.errors import Misconfigured, Retryable, Unavailable
+from nous.errors import Misconfigured, Retryable
 from nous.fact import LogVersion
+from nous.learning.index import IndexUnavailable
 from nous.learning.vectors import Vectors
 from nous.scope import Scope
 from nous.server.engine import Engine
 from nous.settings.model import IndexSettings, Settings
+from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.redis_vector_sets import MOST, VectorSet, VectorSets
+from nous.store.redis_vector_sets import VectorSet, VectorSets
 from nous.wiring import build
 
 FACTS = int(os.environ.get("RECALL_FACTS", "1500"))
@@ -79,9 +83,9 @@ def test_of_what_is_nearest_at_the_threshold_all_but_nothing_is_missed(url: str,
     learn(store, {f"fact {number}": vector for number, vector in enumerate(vectors)})
     for number, vector in enumerate(vectors):
         exact.add(fact_id(f"fact {number}"), vector)
-    asked = clustered(FACTS, dim=384, seed=1)[:400] + clustered(400, dim=384, seed=2) * np.float32(0.3)
+    asked = vectors[:400] + np.random.default_rng(2).normal(size=(400, 384)).astype(np.float32) * np.float32(0.02)
     asked /= np.linalg.norm(asked, axis=1, keepdims=True)
-    version = store.read(HOME, embedder="").version
+    version = store.read(HOME, embedder=NO_VECTORS).version
 
     expected = [list(found) for found in exact.near(asked, 0.8, at=version)]
     found = [list(found) for found in set_of(url, store, dim=384).near(asked, 0.8, at=version)]
@@ -146,35 +150,73 @@ def test_what_stands_in_the_set_and_not_in_the_log_is_dropped_by_the_fold(
     index = set_of(url, store)
     near(index, TEA, store=store)
     client.execute_command("VADD", name, "FP32", RUM.tobytes(), str(fact_id("gin")), "NOQUANT")
-    client.set(mark, (client.get(mark) or b"")[:-1] + b"2")  # type: ignore[operator]
+    raw = client.get(mark)
+    assert isinstance(raw, bytes)
+    client.set(mark, raw[:-1] + b"2")
 
     assert near(index, TEA, store=store) == ["tea", "gin"]
 
 
-def test_whoever_writes_late_of_a_log_that_was_rewritten_writes_nothing(
+def test_whoever_has_read_a_log_before_it_was_erased_writes_none_of_it(
     url: str, client: redis.Redis, store: MemoryStore
 ) -> None:
-    class Late(MemoryStore):
-        """A log that is erased, with its index, after its rows were read."""
+    class Erased(MemoryStore):
+        """A log that is rewritten, and its index erased, just after its first page was read."""
 
-        def read(self, *args: object, **options: object) -> object: ...
+        def read(self, scope: Scope, **options: Any) -> LogSlice:
+            page = store.read(scope, **options)
+            if page.version.epoch == 0:
+                logs = vars(store)["_logs"]
+                logs[scope] = type(logs[scope])(version=LogVersion(epoch=1))
+                learn(store, {"rum": RUM})
+                sets.erase(scope)
+            return page
 
     sets = sets_of(url, store)
     near(set_of(url, store), TEA, store=store)
-    assert sets.erase(HOME) == 1
-    assert list(client.scan_iter("*")) == []
+    learn(store, {"gin": RUM})
+
+    set_of(url, Erased()).caught_up()
+
+    name, _ = KEYS.candidates(HOME, "m", dim=8)
+    assert client.execute_command("VCARD", name) == 1
+    assert near(set_of(url, store), TEA, store=store) == ["rum"]
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_a_set_that_is_lost_while_it_is_searched_is_not_believed(
+    url: str, client: redis.Redis, store: MemoryStore, times: int
+) -> None:
+    class Lost(VectorSet):
+        """A set that is gone, some times, just before it is searched."""
+
+        def _searched(self, vectors: Vector, floor: float) -> list[list[tuple[UUID, float]]]:
+            if next(losses, False):
+                client.flushall()
+            return super()._searched(vectors, floor)
+
+    losses = iter([True] * times)
+    index = Lost(Engine(settings(url)), KEYS.candidates(HOME, "m", dim=8), store, HOME, "m")
+
+    if times == 1:
+        assert near(index, TEA, store=store) == ["tea"]
+    else:
+        with pytest.raises(Retryable, match="made anew all the time"):
+            near(index, TEA, store=store)
 
 
 def test_processes_that_catch_up_at_once_leave_one_whole_set(url: str, client: redis.Redis) -> None:
     client.flushall()
     store = MemoryStore()
     learn(store, {f"fact {number}": vector for number, vector in enumerate(clustered(600, dim=8))})
-    asked, version = clustered(3, dim=8), store.read(HOME, embedder="").version
+    asked, version = clustered(3, dim=8), store.read(HOME, embedder=NO_VECTORS).version
+    indexes = [set_of(url, store) for _ in range(8)]
+
+    def proposed(index: VectorSet) -> list[list[tuple[UUID, float]]]:
+        return [list(each) for each in index.near(asked, 0.7, at=version)]
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(
-            pool.map(lambda _: [list(each) for each in set_of(url, store).near(asked, 0.7, at=version)], range(8))
-        )
+        found = list(pool.map(proposed, indexes))
 
     assert all(each == found[0] for each in found)
     assert client.execute_command("VCARD", KEYS.candidates(HOME, "m", dim=8)[0]) == 600
@@ -187,7 +229,7 @@ def test_an_index_that_does_not_answer_is_unavailable() -> None:
         index = set_of(address, store)
         assert near(index, TEA, store=store) == ["tea"]
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(IndexUnavailable):
         near(index, TEA, store=store)
 
 

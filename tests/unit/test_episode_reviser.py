@@ -3,8 +3,8 @@
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld
 
-from nous.effects import SaveEpisode
-from nous.episode import Tier
+from nous.effects import KeepDecision, SaveEpisode
+from nous.episode import Decision, Tier
 from nous.events import EpisodeOutdated, EpisodeSummarized
 from nous.runtime.upgrade import outdated
 from nous.scope import Scope
@@ -157,6 +157,23 @@ def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
     assert (said.tier, said.model, said.prompt_version) == ("llm", "scripted:model", "episode-1")
     assert said.tokens is not None
     assert said.tokens["out"] > 0
+
+
+def test_what_was_decided_since_is_taken_up() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+    (episode,) = world.episodes
+    late = Decision(description="Billing stays on Postgres", confidence=0.9)
+    world.store.apply([KeepDecision(scope=Scope(), episode_id=episode.id, event_id=episode.id, decision=late)])
+    world.use(world.author(version=NEWER))
+
+    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
+    world.work()
+
+    (episode,) = world.episodes
+    assert late in episode.decisions
+    assert late.description in current_facts(world)
 
 
 def test_without_a_model_it_waits_for_one() -> None:

@@ -88,8 +88,11 @@ class Lexicon:
 @cache
 def english() -> Lexicon:
     """The one language there is so far. Read once, a few milliseconds."""
-    data = tomllib.loads(files("nous.learning.guard").joinpath("english.toml").read_text(encoding="utf-8"))
-    return _lexicon(data)
+    return _lexicon(_table("english.toml") | _table("words.toml"))
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("nous.learning.guard").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _lexicon(data: Mapping[str, Any]) -> Lexicon:
@@ -125,7 +128,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         bases={form: base for base, *forms in verbs for form in forms if form != base} | plurals,
         pasts=frozenset(past for base, past, _ in verbs if past != base),
         participles=frozenset(participle for base, _, participle in verbs if participle != base),
-        same=_same(data["same"]["words"]),
+        same=_same(data["same"]),
         lookalikes=frozenset(frozenset(map(stem, line.split())) for line in data["lookalikes"]),
         values=_values(data["values"]),
     )
