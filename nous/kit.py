@@ -1,6 +1,6 @@
 """What a worker is, and what it is given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -15,6 +15,7 @@ from nous.extractor import Extractor
 from nous.learner import Learner
 from nous.learning.policy import Policy
 from nous.learning.ruling import Arbiter
+from nous.scope import Scope
 from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
 from nous.transcript.model import Transcript
@@ -25,7 +26,7 @@ class Kit:
     """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes.
 
     `excerpts` is what a summarizer gets to see of a transcript; `author`, `anchorer`, `extractor` and `arbiter` ask a
-    model, if there is one.
+    model, if there is one. `forgotten` are the exact forms of texts that a scope must not learn again.
     """
 
     episodes: Episodes
@@ -44,6 +45,7 @@ class Kit:
     arbiter: Arbiter | None = None
     policy: Policy = field(default_factory=Policy)
     memory: FactMemory = field(default_factory=FactMemory)
+    forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
 
     @property
     def learner(self) -> Learner:

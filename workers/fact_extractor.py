@@ -82,7 +82,8 @@ class FactExtractor:
         return Effects(writes=(lesson.append, *findable), events=tuple(told))
 
     def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> Usable:
-        found = usable(candidates, cap=self._kit.policy.cap)
+        kit = self._kit
+        found = usable(candidates, cap=kit.policy.cap, forgotten=kit.forgotten(event.scope))
         if found.dropped:
             _log.warning("candidates are not learned", dropped=dict(found.dropped), episode_id=str(event.episode_id))
         return found

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
+from uuid import UUID
 
 import click
 
@@ -14,13 +15,14 @@ from nous.episode import Episode
 from nous.errors import BadInput, Retryable
 from nous.fact import Learned, Row
 from nous.learning.announcing import unembedded
+from nous.learning.normalise import exact_form
 from nous.scope import Scope
-from nous.store.portable import Carried, exported, line, missing, read
+from nous.store.base import NO_VECTORS
+from nous.store.portable import Carried, exported, line, missing, read, told
 from nous.wiring import World, build
 
 _ROWS_AT_ONCE = 500
 _REFUSALS = 100
-_NO_VECTORS = "none"
 
 
 @click.command(name="export")
@@ -44,7 +46,7 @@ def export_(app: App, target: BinaryIO, *, scope: Sequence[str]) -> None:
 def _records(world: World, scope: Scope) -> Iterator[Carried]:
     for episode in reversed(world.kit.episodes.recent(scope, limit=10**9)):
         yield Carried(scope, episode)
-    for row in exported(world.kit.facts.read(scope, embedder=_NO_VECTORS).rows):
+    for row in exported(world.kit.facts.read(scope, embedder=NO_VECTORS).rows):
         yield Carried(scope, row)
 
 
@@ -54,7 +56,7 @@ def _records(world: World, scope: Scope) -> Iterator[Carried]:
 def import_(ctx: click.Context, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input.
 
-    What is there already stays as it is, so importing twice adds nothing. Facts get vectors by the embedder that is set
+    What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get vectors by the embedder that is set
     here, and are compared with those that are known, by a worker. A line that cannot be used is reported, and the
     others are taken all the same.
     """
@@ -86,25 +88,37 @@ def import_(ctx: click.Context, source: str) -> None:
 
 def _keep(world: World, episode: Episode) -> bool:
     """Whether *episode* was stored; where there is one of that session it stays."""
-    if world.kit.episodes.get(episode.scope, episode.id):
+    if world.kit.episodes.get(episode.scope, episode.id) or _is_forgotten(world, episode.scope, episode.id):
         return False
     return not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=episode),))), Refused)
 
 
+def _is_forgotten(world: World, scope: Scope, episode_id: UUID) -> bool:
+    return world.tombstones.find(scope, str(episode_id)) is not None
+
+
 def _append(world: World, scope: Scope, rows: Sequence[Row]) -> int:
-    """How many facts *rows* have added to the log of *scope*."""
-    added = 0
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        added += _appended(world, scope, rows[start : start + _ROWS_AT_ONCE])
+    """How many facts *rows* have added to the log of *scope*; what was forgotten there stays forgotten."""
+    added, wanted = 0, _without_forgotten(world, scope, rows)
+    for start in range(0, len(wanted), _ROWS_AT_ONCE):
+        added += _appended(world, scope, wanted[start : start + _ROWS_AT_ONCE])
     if added:
-        state = str(world.kit.facts.read(scope, embedder=_NO_VECTORS).version)
+        state = str(world.kit.facts.read(scope, embedder=NO_VECTORS).version)
         world.bus.publish(unembedded(scope, state=state, at=world.kit.clock()))
     return added
 
 
+def _without_forgotten(world: World, scope: Scope, rows: Sequence[Row]) -> Sequence[Row]:
+    """*rows* but those that a forgotten session or a forgotten text has left."""
+    forms = world.kit.forgotten(scope)
+    said = [(row, told(row)) for row in rows]
+    gone = {each for each in {one[0].episode_id for _, one in said if one} if _is_forgotten(world, scope, each)}
+    return [row for row, one in said if one is None or not (one[0].episode_id in gone or exact_form(one[1]) in forms)]
+
+
 def _appended(world: World, scope: Scope, rows: Sequence[Row]) -> int:
     for _ in range(_REFUSALS):
-        log = world.kit.facts.read(scope, embedder=_NO_VECTORS)
+        log = world.kit.facts.read(scope, embedder=NO_VECTORS)
         fresh = tuple(missing(rows, log.rows))
         write = AppendFacts(scope=scope, expected=log.version, rows=fresh)
         if not fresh:

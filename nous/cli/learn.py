@@ -1,6 +1,6 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, cast
@@ -52,9 +52,10 @@ class Line:
 @click.argument("source", default="-", metavar="[FILE]")
 @click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
 @click.option("--session", help="Who says so. The same facts said again by the same session add nothing.")
+@click.option("--again", is_flag=True, help="What was forgotten on request, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 @click.pass_context
-def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, as_json: bool) -> None:
+def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, again: bool, as_json: bool) -> None:
     """Learn candidate facts from FILE or standard input, and print a verdict for each.
 
     A line is a JSON text, or an object with `text` and, if known, category, subject, confidence, turns and event_date.
@@ -64,8 +65,10 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     app: App = ctx.obj
     has_complaints = False
     with opened(source) as stream:
-        teacher = _Teacher(build(app.settings), Scope.parse(scope), session or f"cli-{uuid4().hex[:8]}")
-        for lines in _batches(_lines(stream), _AT_ONCE):
+        world, within = build(app.settings), Scope.parse(scope)
+        teacher = _Teacher(world, within, session or f"cli-{uuid4().hex[:8]}")
+        forgotten = () if again else world.kit.forgotten(within)
+        for lines in _batches(_lines(stream, forgotten), _AT_ONCE):
             for line in lines:
                 if line.complaint:
                     has_complaints = True
@@ -126,16 +129,16 @@ class _Teacher:
         )
 
 
-def _lines(source: BinaryIO) -> Iterator[Line]:
+def _lines(source: BinaryIO, forgotten: Collection[str]) -> Iterator[Line]:
     for number, raw in enumerate(source, start=1):
         if raw.strip():
             try:
-                yield Line(number, _candidate(raw))
+                yield Line(number, _candidate(raw, forgotten))
             except BadInput as error:
                 yield Line(number, None, str(error))
 
 
-def _candidate(raw: bytes) -> CandidateFact:
+def _candidate(raw: bytes, forgotten: Collection[str]) -> CandidateFact:
     try:
         said: Any = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -145,8 +148,11 @@ def _candidate(raw: bytes) -> CandidateFact:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise BadInput(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from None
-    if not exact_form(candidate.text):
+    form = exact_form(candidate.text)
+    if not form:
         raise BadInput("text: it says nothing")
+    if form in forgotten:
+        raise BadInput("text: it was forgotten on request; --again learns it all the same")
     if len(candidate.text) > LONGEST_TEXT:
         raise BadInput(f"text: it has {len(candidate.text):,} characters; a fact has at most {LONGEST_TEXT:,}")
     return candidate

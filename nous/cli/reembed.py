@@ -8,6 +8,7 @@ from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of
 from nous.learning.announcing import unembedded
 from nous.scope import Scope
+from nous.store.base import NO_VECTORS
 from nous.wiring import World, build
 
 
@@ -26,7 +27,7 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool) -> None:
     waiting = {each: _waiting(world, each) for each in scopes}
     for each, count in waiting.items():
         if count and not dry_run:
-            state = f"{world.kit.facts.read(each, embedder='none').version} {world.kit.embedder.id}"
+            state = f"{world.kit.facts.read(each, embedder=NO_VECTORS).version} {world.kit.embedder.id}"
             world.bus.publish(unembedded(each, state=state, at=world.kit.clock()))
         click.echo(f"{each}: {count} facts wait for a vector by {world.kit.embedder.id}")
     if not any(waiting.values()):

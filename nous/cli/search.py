@@ -59,8 +59,10 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
     kit = world.kit
     episodes = kit.episodes.recent(within, limit=_EPISODES)
     question = asked(query, kit.embedder.embed)
+    ids = [episode.id for episode in episodes]
+    vectors = kit.episode_vectors.episode_vectors(within, ids, embedder=kit.embedder.id)
     with kit.memory.shelf(kit.facts, within, kit.embedder) as shelf:
-        library = Library(shelf=shelf, episodes=episodes, only=Filters(**only))
+        library = Library(shelf=shelf, episodes=episodes, vectors=vectors, only=Filters(**only))
         hits = find(question, library, limit=limit, everything=everything)
     if question.lacks:
         click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)

@@ -167,28 +167,22 @@ def _told(rows: Iterable[Row]) -> dict[UUID, _Told]:
 
 def _settle(told: Mapping[UUID, _Told], stays: Stays) -> None:
     """Say of each fact what it is from now on."""
+    inherited: list[tuple[_Told, Confirmed]] = []
     for fact, each in told.items():
         if stays(fact, each.learned.fact.source):
             each.now, each.id = each.learned.fact, fact
-        else:
-            each.heir = next((row for row in each.again if stays(fact, row.source)), None)
-    inherited = [each for each in told.values() if each.heir]
+        elif heir := next((row for row in each.again if stays(fact, row.source)), None):
+            inherited.append((each, heir))
     if not inherited:
         return
-    owners = {exact_form(each.now.text): each.now.id for each in reversed(told.values()) if each.now}
-    for each in inherited:
-        _inherit(each, owners)
-
-
-def _inherit(each: _Told, owners: dict[str, UUID]) -> None:
-    """Make *each* the fact of its heir, or that of *owners* which is said in the same form, as it was merged with it."""
-    assert each.heir
-    form = exact_form(each.heir.text)
-    if form in owners:
-        each.id, each.heir = owners[form], None
-        return
-    each.now = _retold(each.learned.fact, each.heir)
-    each.id = owners[form] = each.now.id
+    owners = {exact_form(each.now.text): each.now.id for each in reversed([*told.values()]) if each.now}
+    for each, heir in inherited:
+        form = exact_form(heir.text)
+        if form in owners:  # it was merged with one that says the same: now that one is left
+            each.id = owners[form]
+            continue
+        each.heir, each.now = heir, _retold(each.learned.fact, heir)
+        each.id = owners[form] = each.now.id
 
 
 def _retold(fact: Fact, heir: Confirmed) -> Fact:

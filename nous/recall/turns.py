@@ -15,7 +15,7 @@ from nous.transcript.view.grouping import TurnText
 Piece = tuple[int, int]
 """The number of a turn, and which of its pieces."""
 
-MOST_EMBEDDED = 512
+MOST_EMBEDDED = 256
 """Pieces of a session that are compared by meaning: those with the query's words first, then the latest."""
 
 

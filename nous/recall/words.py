@@ -118,9 +118,12 @@ class WordIndex(Generic[Key]):
     def _shared(self, rows: list[int], asked: Mapping[str, float]) -> list[tuple[str, ...]]:
         """For each row, which of the terms that were *asked* it has, in one form or another."""
         heads = {term[:2] for term in asked}
+        folded = not all(term.isascii() for term in asked)
         texts = [self._db.execute("SELECT terms FROM texts WHERE rowid = ?", (row,)).fetchone()[0] for row in rows]
-        # A stem begins as its word does, so that only a few words have to be stemmed; folding may change other letters.
-        near = [{term for term in text.split(" ") if term[:2] in heads or not term.isascii()} for text in texts]
+        # A stem begins as its word does, so that few words have to be stemmed; a lost accent may change that.
+        near = [
+            {term for term in text.split(" ") if folded or term[:2] in heads or not term.isascii()} for text in texts
+        ]
         stems = self._stems.of(set(asked).union(*near))
         there = [{stems[term] for term in found} for found in near]
         return [tuple(term for term in asked if stems[term] in found) for found in there]
@@ -131,8 +134,8 @@ def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, Found]:
 
     Half of the score is the share: to BM25 alone, words that half of a small index has are worth nothing.
     """
-    best_share = max((match.share for match in matches), default=1.0)
-    best_score = max((match.score for match in matches), default=1.0)
+    best_share = max((match.share for match in matches), default=0.0) or 1.0
+    best_score = max((match.score for match in matches), default=0.0) or 1.0
     return {
         match.key: Found((match.share / best_share + match.score / best_score) / 2, match.shown, match.is_near(share))
         for match in matches

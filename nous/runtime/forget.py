@@ -81,11 +81,17 @@ class Forgetter:
         tombstones.put(act.scope, names, grave)
         removed = self._remove(act, wanted, grave)
         self._stores.bus.purge()
-        broke_off = known is not None and not known.is_done
-        if not wanted.everything and (broke_off or removed.counts.keys() & REWRITTEN):
-            self._on_rewritten(act.scope)
+        if wanted.everything or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
+            self._follow_up(act.scope, is_empty=wanted.everything)
         tombstones.put(act.scope, names | removed.names, Tombstone(at=grave.at, is_done=True))
         return self._receipt(act, removed.counts, removed.found, known)
+
+    def _follow_up(self, scope: Scope, *, is_empty: bool) -> None:
+        """See to what was made of the log."""
+        if self._stores.indexes:
+            self._stores.indexes.erase(scope)
+        if not is_empty:
+            self._on_rewritten(scope)
 
     def _wanted(self, act: Act, known: Tombstone | None) -> Wanted:
         return act.wanted(self._stores, act.facts(self._stores) | frozenset(known.facts if known else ()))

@@ -37,15 +37,22 @@ class PinErasure(Protocol):
     def drop(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int: ...
 
 
+class IndexErasure(Protocol):
+    """Removes what was made of a scope's log to search it; whoever needs it makes it anew."""
+
+    def erase(self, scope: Scope) -> int: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """All places in which something may have to be forgotten."""
+    """All places in which something may have to be forgotten; *indexes* is None where each process keeps its own."""
 
     tombstones: Tombstones
     bus: BusErasure
     jobs: JobErasure
     store: Erasure
     pins: PinErasure
+    indexes: IndexErasure | None = None
 
 
 class Act(Protocol):

@@ -22,8 +22,9 @@
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
 | <p>:aside:<name>:<part>                      | varies | an hour        | a part of a log that is written anew     |
 
-All but the last two are written only by a commit, and removed by one or by who forgets. A transcript is written by
-whoever publishes with an upload; the commit of its event releases it.
+All but the last four are written only by a commit, and removed by one or by who forgets. A transcript is written by
+whoever publishes with an upload; the commit of its event releases it. Candidates, which may be on another server, are
+written from the log by whoever is about to judge.
 """
 
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ import orjson
 
 from nous.episode import Episode
 from nous.errors import BadInput, Misconfigured
-from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded
+from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Source, Superseded
 from nous.scope import Scope
 from nous.store.records import decode, encode
 
@@ -80,6 +80,17 @@ def missing(rows: Iterable[Row], present: Iterable[Row]) -> Iterator[Row]:
         if key not in there and all(("learned", fact_id) in there for fact_id in _about(row)):
             there.add(key)
             yield row
+
+
+def told(row: Row) -> tuple[Source, str] | None:
+    """Who says *row*, and in which words; None where nobody is quoted."""
+    match row:
+        case Learned(fact=fact):
+            return fact.source, fact.text
+        case Confirmed(source=source, text=text):
+            return source, text
+        case _:
+            return None
 
 
 def _key(row: Row) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from nous.episode import CandidateFact, Category, Decision
 from nous.secrets import looks_secret
 from nous.summary.evidence import Evidence
 from nous.summary.facts import verdicts
+from nous.summary.names import subject_of
 from nous.transcript.model import Transcript
 
 LEAST_SURE = 0.6
@@ -32,7 +33,7 @@ def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
         yield CandidateFact(
             text=decision.description,
             category=Category.DECISION,
-            subject=decision.category,
+            subject=subject_of(decision.description, decision.category),
             confidence=decision.confidence,
         )
 

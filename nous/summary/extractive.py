@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from nous.episode import CandidateFact, Category, Summary
+from nous.episode import CandidateFact, Summary
 from nous.summary.evidence import Evidence
-from nous.summary.facts import candidate_facts
+from nous.summary.facts import candidate_facts, wishes
 from nous.summary.lessons import MOST as MOST_LESSONS
 from nous.summary.lessons import alike, lessons, standing_alone
 from nous.summary.outcome import judge
@@ -60,6 +60,6 @@ def _key_points(evidence: Evidence, facts: tuple[CandidateFact, ...]) -> tuple[s
     """What the user corrected or wants from now on, then lessons; of people who only talked, what they told."""
     if evidence.is_conversation:
         return tuple(fact.text for fact in facts[:MOST_LESSONS])
-    wanted = [fact.text for fact in facts if fact.category in {Category.RULE, Category.DECISION}][:_MOST_WANTED]
+    wanted = [fact.text for fact in wishes(evidence)][:_MOST_WANTED]
     taught = (standing_alone(one.text) for one in lessons(evidence.taught, MOST_LESSONS - len(wanted)))
     return (*wanted, *(text for text in taught if not any(alike(text, other) for other in wanted)))

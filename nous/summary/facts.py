@@ -60,9 +60,20 @@ Source = Callable[[Evidence], Iterable[CandidateFact]]
 
 def candidate_facts(evidence: Evidence, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
     """At most *most* facts of a session: the surest, in the order they were said."""
-    found = [fact for source in SOURCES for fact in source(evidence) if not looks_secret(fact.text) and lasts(fact)]
-    kept = distinct(found)[:most]
-    return tuple(sorted(kept, key=lambda fact: fact.turns))
+    return _in_order(distinct(filter(lasts, _found(evidence, SOURCES)))[:most])
+
+
+def wishes(evidence: Evidence) -> tuple[CandidateFact, ...]:
+    """What the user wanted and decided, for good or for the session."""
+    return _in_order(distinct(_found(evidence, (standing_rules, choices, verdicts))))
+
+
+def _found(evidence: Evidence, sources: Iterable[Source]) -> Iterator[CandidateFact]:
+    return (fact for source in sources for fact in source(evidence) if not looks_secret(fact.text))
+
+
+def _in_order(facts: Iterable[CandidateFact]) -> tuple[CandidateFact, ...]:
+    return tuple(sorted(facts, key=lambda fact: fact.turns))
 
 
 def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:

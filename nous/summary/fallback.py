@@ -15,7 +15,7 @@ from nous.summary.decisions import LEAST_SURE
 from nous.summary.evidence import Evidence
 from nous.summary.facts import Source, choices, identities, preferences, standing_rules, told_by_user
 from nous.summary.grounding import grounded
-from nous.summary.lasting import lasts
+from nous.summary.lasting import lasts, outlasts
 from nous.summary.lessons import is_durable, name_in, standing_alone
 from nous.summary.names import subject_of
 from nous.summary.people import people
@@ -59,7 +59,7 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
     """The key points that somebody who was not there understands, and that are no events."""
     for point in summary.key_points:
         is_whole = is_durable(Statement(text=point, speaker=Kind.ASSISTANT, turn=0))
-        is_whole = is_whole and not words().opens("of_the_moment", point)
+        is_whole = is_whole and outlasts(point) and not words().opens("of_the_moment", point)
         if is_whole and _BEGINS.match(point) and not _POINTS_BACK.match(point):
             category = Category.TECHNICAL if name_in(point) else Category.CONCEPT
             text = standing_alone(point)
@@ -73,7 +73,7 @@ def _decided(brief: Brief) -> Iterator[CandidateFact]:
             yield CandidateFact(
                 text=decision.description,
                 category=Category.DECISION,
-                subject=decision.category,
+                subject=subject_of(decision.description, decision.category),
                 confidence=decision.confidence,
                 turns=decision.turns,
             )

@@ -17,19 +17,19 @@ def lasts(fact: CandidateFact) -> bool:
     """Whether *fact* holds beyond its session. Only what a user wants or chooses can be meant for the moment."""
     match fact.category:
         case Category.RULE:
-            return _stands(fact.text) and not _is_at_first(fact.text) and not words().opens("no_directive", fact.text)
+            return outlasts(fact.text) and not _is_at_first(fact.text) and not words().opens("no_directive", fact.text)
         case Category.PREFERENCE:
-            return _stands(fact.text) and not words().says("for_once", fact.text)
+            return outlasts(fact.text) and not words().says("for_once", fact.text)
         case Category.DECISION:
             quoted = _QUOTED.search(fact.text)
             said = quoted["words"] if quoted else ""
             is_bound = words().says("for_once", said) or _DOES_IT.match(said) or words().says("for_now", fact.text)
-            return not is_bound and _stands(said)
+            return not is_bound and outlasts(said)
         case _:
             return True
 
 
-def _stands(text: str) -> bool:
+def outlasts(text: str) -> bool:
     """Whether *text* is neither for now nor about what only those who were there know."""
     known = words()
     points = known.says("points_elsewhere", text) or dangles(text) or _THIS.search(text) or _OPEN_END.search(text)

@@ -23,6 +23,7 @@ def stores_of(world: World) -> Stores:
         jobs=RqErasure(world.rq_client),
         store=RedisErasure(world.client, StoreKeys(prefix)),
         pins=RedisPins(world.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),
+        indexes=world.kit.memory.indexes,
     )
 
 

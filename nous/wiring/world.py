@@ -166,6 +166,7 @@ def _kit(
         anchorer=mind.anchorer,
         excerpts=mind.anchorer.excerpts,
         policy=policy(settings, RedisCalibrations(client, keys)),
+        forgotten=RedisTombstones(client, bus_keys).forms,
     )
 
 

@@ -6,15 +6,17 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 import numpy as np
+import pytest
 from builders.stores import Store
 from numpy.typing import NDArray
 
 from nous.effects import AppendFacts
 from nous.episode import Category
+from nous.errors import Retryable
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
 from nous.scope import Scope
-from nous.store.base import LogSlice
+from nous.store.base import NO_VECTORS, LogSlice
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
 HOME, WORK = Scope(project="home"), Scope(project="work")
@@ -191,3 +193,62 @@ def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: Store)
 
     found = [row.fact.text for row in store.facts.read(HOME).rows if isinstance(row, Learned)]
     assert sorted(found) == sorted(texts)
+
+
+def test_a_log_is_read_some_rows_at_a_time(store: Store) -> None:
+    rows, vectors = with_vectors(5)
+    add(store, *rows, learned("a"), vectors=vectors)
+    whole = store.facts.read(HOME)
+
+    read: list[Row] = []
+    after: LogVersion | None = None
+    for _ in range(4):
+        page = store.facts.read(HOME, after=after, limit=2)
+        assert page.complete == (after is None)
+        read.extend(page.rows)
+        after = page.version
+
+    assert tuple(read) == whole.rows
+    assert after == whole.version
+
+
+def test_a_page_ends_at_the_version_that_the_log_had_then(store: Store) -> None:
+    rows, vectors = with_vectors(3)
+    add(store, *rows[:2], vectors={row.fact.id: vectors[row.fact.id] for row in rows[:2] if isinstance(row, Learned)})
+    then = store.facts.read(HOME).version
+    add(store, rows[2], vectors={row.fact.id: vectors[row.fact.id] for row in rows[2:] if isinstance(row, Learned)})
+
+    assert store.facts.read(HOME, limit=2).version == then
+
+
+def test_vectors_are_read_again_by_their_slots(store: Store) -> None:
+    small, small_vectors = with_vectors(3, embedder="small", dim=2)
+    large, large_vectors = with_vectors(3, embedder="large", dim=5)
+    mixed = [row for pair in zip(small, large, strict=True) for row in pair]
+    add(store, *mixed, vectors=small_vectors | large_vectors)
+    found = store.facts.read(HOME, embedder="large")
+    wanted = list(found.vectors)[::-1]
+
+    slots = [found.slots[fact_id] for fact_id in wanted]
+    again = store.facts.vectors(HOME, slots, embedder="large", dim=5, at=found.version)
+
+    np.testing.assert_array_equal(again, [found.vectors[fact_id] for fact_id in wanted])
+    assert store.facts.vectors(HOME, [], embedder="large", dim=5, at=found.version).shape == (0, 5)
+
+
+def test_vectors_of_a_log_that_is_another_now_are_not_read(store: Store) -> None:
+    rows, vectors = with_vectors(1)
+    add(store, *rows, vectors=vectors)
+    seen = store.facts.read(HOME).version
+
+    with pytest.raises(Retryable):
+        store.facts.vectors(HOME, [0], embedder="m", dim=4, at=replace(seen, chain="0" * 32))
+
+
+def test_rows_can_be_read_without_vectors(store: Store) -> None:
+    rows, vectors = with_vectors(2)
+    add(store, *rows, vectors=vectors)
+
+    found = store.facts.read(HOME, embedder=NO_VECTORS)
+
+    assert (list(found.rows), dict(found.vectors), dict(found.slots)) == (rows, {}, {})

@@ -49,6 +49,13 @@ def test_words_are_found_in_other_forms_and_names_are_not() -> None:
     assert index.search("ingest.rs", 1)[0].shown == "ingest.rs"
 
 
+def test_accents_may_be_left_out() -> None:
+    index = indexed("Lena Müller owns billing", "Omar owns search")
+
+    assert [match.terms for match in index.search("muller", 5)] == [("muller",)]
+    assert [match.terms for match in index.search("Müller", 5)] == [("müller",)]
+
+
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     index = indexed("the cat sat", "a cat ran", "a cat slept", "the parser slept")
 

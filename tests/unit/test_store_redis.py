@@ -151,8 +151,10 @@ def test_every_key_is_in_the_glossary() -> None:
         KEYS.episodes(HERE),
         KEYS.episode_versions(HERE),
         KEYS.episode_editions(HERE),
+        KEYS.episode_vectors(HERE, "a:b/c"),
         KEYS.briefs(HERE),
         KEYS.decisions(HERE, ID),
+        KEYS.calibrations,
         KEYS.unrefined,
         KEYS.anchors(HERE),
         KEYS.anchor_states(HERE),
@@ -160,7 +162,9 @@ def test_every_key_is_in_the_glossary() -> None:
         KEYS.fact_head(HERE),
         KEYS.fact_rows(HERE),
         KEYS.fact_vectors(HERE, "a:b/c", dim=384, block=0),
+        *KEYS.candidates(HERE, "a:b/c", dim=384),
         KEYS.transcript(HERE, "a:b/c", digest="d"),
+        KEYS.aside("a", "rows"),
     ]
 
     assert [[pattern for pattern in patterns if re.fullmatch(pattern, key)] for key in keys] == [[p] for p in patterns]

@@ -7,6 +7,7 @@ import pytest
 
 from nous.episode import CandidateFact, Category, Trust
 from nous.summary.evidence import Evidence
+from nous.summary.extractive import summarize
 from nous.summary.facts import candidate_facts
 from nous.transcript.model import Transcript
 
@@ -41,6 +42,12 @@ def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:
 )
 def test_what_is_meant_for_the_moment_is_no_standing_rule(told: Told, said: str) -> None:
     assert texts(told, ("user", said), edit("x")) == []
+
+
+def test_what_is_meant_for_the_moment_is_a_key_point_of_its_session_all_the_same(told: Told) -> None:
+    said = "Don't write any code yet, just locate the mechanism."
+
+    assert summarize(told(("user", said), edit("x"))).summary.key_points == (said,)
 
 
 @pytest.mark.parametrize(

@@ -37,17 +37,14 @@ class Placed:
         return self.marker in _VERBAL
 
 
-def same_arrangement(left: Sequence[Placed], right: Sequence[Placed], alike: Mapping[str, str]) -> bool:
-    """Whether *left* and *right*, which hold the same pairs, say the same of each other's words.
-
-    *alike* gives prepositions that may stand for each other the same value.
-    """
+def same_arrangement(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
+    """Whether *left* and *right*, which hold the same pairs, say the same of each other's words."""
     here, there = _clauses(left), _clauses(right)
     if len(here) > 1 and {name: _pairs(part) for name, part in here.items()} == {
         name: _pairs(part) for name, part in there.items()
     }:
-        return all(_same_clause(part, there[name], alike) for name, part in here.items())
-    return _same_clause(left, right, alike)
+        return all(_same_clause(part, there[name]) for name, part in here.items())
+    return _same_clause(left, right)
 
 
 def _clauses(words: Sequence[Placed]) -> dict[str, tuple[Placed, ...]]:
@@ -60,13 +57,15 @@ def _pairs(words: Iterable[Placed]) -> set[int]:
     return {word.pair for word in words}
 
 
-def _same_clause(left: Sequence[Placed], right: Sequence[Placed], alike: Mapping[str, str]) -> bool:
+def _same_clause(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     left, right = _without_adverb(left), _without_adverb(right)
     left, right = _listed(left, right), _listed(right, left)
     one, other = _active(left, right), _active(right, left)
+    if one != tuple(left) and other != tuple(right):
+        one, other = left, right  # both are passive: each phrase still shows what it is about
     other = _inverted(other, one)
     one, other = _addressed(one, other), _addressed(other, one)
-    if _crossed(one, other) or _reattached(one, other, alike):
+    if _crossed(one, other) or _reattached(one, other):
         return False
     one, other = _noun_phrases(one, other), _noun_phrases(other, one)
     return _order(one, other) == _order(other, one) and _positions_agree(one, other)
@@ -104,7 +103,11 @@ def _active(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, .
         end += 1
     agent = (*(replace(word, marker="") for word in agent), *words[start + len(agent) : end])
     moved = (*agent, *(replace(word, marker="") for word in verbs))
-    return (*moved, *words[:first], *words[first + len(verbs) : start], *words[end:])
+    lead = next((at for at, word in enumerate(words[:first]) if word.is_free), 0)
+    if lead and _firsts(words, lead) not in (_firsts(other, lead), _firsts(other[-lead:], lead)):
+        lead = 0
+    rest = (*words[lead:first], *words[first + len(verbs) : start], *words[end:])
+    return (*words[:lead], *moved, *rest)
 
 
 def _firsts(words: Sequence[Placed], number: int) -> list[int]:
@@ -154,11 +157,11 @@ def _governed(words: Sequence[Placed]) -> dict[str, set[int]]:
     return governed
 
 
-def _reattached(left: Sequence[Placed], right: Sequence[Placed], alike: Mapping[str, str]) -> bool:
+def _reattached(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     """Whether a word has changed its preposition for one that means something else."""
     there = {word.pair: word for word in right}
     pairs = ((word, there[word.pair]) for word in left if not word.is_free and not there[word.pair].is_free)
-    return any(alike.get(a.marker, a.marker) != alike.get(b.marker, b.marker) for a, b in pairs)
+    return any(a.marker != b.marker for a, b in pairs)
 
 
 def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
@@ -235,7 +238,9 @@ def _positions(words: Sequence[Placed], floating: set[str]) -> dict[str, int]:
 def _edges(words: Sequence[Placed], floating: set[str]) -> set[int]:
     """Where a phrase is about the whole: first, last, and before the `is`, as in `the limit for guests is 5`."""
     fixed = [word for word in words if word.marker not in floating]
-    return {0, len(fixed), next((at for at, word in enumerate(fixed) if word.marker == "be"), 0)}
+    is_agent_told = any(word.marker == "by" for word in words)  # `users in Lyon are led by teams`: who is in Lyon?
+    first = next((at for at, word in enumerate(fixed) if word.marker == "be"), 0)
+    return {0, len(fixed)} if is_agent_told else {0, len(fixed), first}
 
 
 def _joint(words: Sequence[Placed], floating: set[str]) -> int | None:

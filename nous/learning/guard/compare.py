@@ -1,8 +1,8 @@
 """Whether two texts that look alike say the same. A cosine cannot tell; this can object."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from nous.learning.guard.arrangement import Placed, same_arrangement
 from nous.learning.guard.conflict import conflicting
@@ -47,8 +47,8 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
     objection = (
         _names_apart(only_left, only_right)
         or _words_apart(only_left, only_right)
-        or _detail_apart(found.left, only_left)
-        or _detail_apart(found.right, only_right)
+        or _detail_apart(found.left, only_left, lexicon)
+        or _detail_apart(found.right, only_right, lexicon)
         or _tenses(found)
         or _arrangement(found, lexicon)
     )
@@ -120,7 +120,7 @@ def _words_apart(only_left: Sequence[Word], only_right: Sequence[Word]) -> str |
     return None
 
 
-def _detail_apart(words: Sequence[Word], extra: Sequence[Word]) -> str | None:
+def _detail_apart(words: Sequence[Word], extra: Sequence[Word], lexicon: Lexicon) -> str | None:
     """Why *extra*, the words that only *words* have, are more than detail: they doubt, or tell which one is meant.
 
     Detail is a phrase of its own or an adverb: `in production`, `fully`. In `the staging database`, `staging` is not.
@@ -129,6 +129,8 @@ def _detail_apart(words: Sequence[Word], extra: Sequence[Word]) -> str | None:
     for word in extra:
         if word.is_doubt:
             return f"only one says {word.text}"
+        if word.role is Role.WORD and word.root in lexicon.supports:
+            continue
         if (word.marker in ("", "be") or word.marker in shared) and not word.text.casefold().endswith("ly"):
             return f"only one speaks of {word.text}"
     return None
@@ -147,10 +149,36 @@ def _tenses(found: Pairing) -> str | None:
 
 
 def _arrangement(found: Pairing, lexicon: Lexicon) -> str | None:
+    markers = _markers(found, lexicon)
     here = tuple(_placed(found.left[at], number, lexicon) for number, (at, _) in enumerate(found.pairs))
-    in_right_order = sorted(enumerate(found.pairs), key=lambda numbered: numbered[1][1])
-    there = tuple(_placed(found.right[at], number, lexicon) for number, (_, at) in in_right_order)
-    return None if same_arrangement(here, there, lexicon.interchangeable) else ARRANGED
+    numbered = sorted(enumerate(found.pairs), key=lambda numbered: numbered[1][1])
+    there = tuple(_placed(found.right[at], number, lexicon) for number, (_, at) in numbered)
+    adverbs = {word.pair for word in (*here, *there) if word.is_adverb}
+    here = tuple(replace(word, marker=markers[word.pair][0], is_adverb=word.pair in adverbs) for word in here)
+    there = tuple(replace(word, marker=markers[word.pair][1], is_adverb=word.pair in adverbs) for word in there)
+    return None if same_arrangement(here, there) else ARRANGED
+
+
+def _markers(found: Pairing, lexicon: Lexicon) -> list[tuple[str, str]]:
+    """What each pair stands under; twice the same, where the prepositions differ and the sense does not."""
+    roots = {word.root for word in (*found.left, *found.right)}
+    keys = {word.key for word in (*found.left, *found.right)}
+    groups = [group for verb, group in lexicon.governed.items() if verb in roots or verb in keys]
+    is_served = not lexicon.means.isdisjoint(roots)
+    return [
+        _agreed(found.left[at].marker, found.right[other].marker, groups, lexicon.interchangeable, is_served=is_served)
+        for at, other in found.pairs
+    ]
+
+
+def _agreed(
+    one: str, other: str, groups: Sequence[frozenset[str]], alike: Mapping[str, str], *, is_served: bool
+) -> tuple[str, str]:
+    if alike.get(one, one) == alike.get(other, other) or any({one, other} <= group for group in groups):
+        return min(one, other), min(one, other)
+    if is_served and "" in (one, other) and alike.get(one or other) == alike["with"]:
+        return "by" if one else "", "by" if other else ""
+    return one, other
 
 
 def _placed(word: Word, pair: int, lexicon: Lexicon) -> Placed:

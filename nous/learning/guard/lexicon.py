@@ -43,6 +43,8 @@ class Lexicon:
     exclusive: tuple[frozenset[str], ...]
     excluding: frozenset[str]
     interchangeable: Mapping[str, str]
+    governed: Mapping[str, frozenset[str]]
+    means: frozenset[str]
     periods: frozenset[str]
     canonical: Mapping[str, str]
     modals: Mapping[str, str]
@@ -60,6 +62,9 @@ class Lexicon:
     pasts: frozenset[str]
     bounds: Mapping[str, str]
     light: frozenset[str]
+    supports: frozenset[str]
+    agents: Mapping[str, str]
+    exchanging: frozenset[str]
     deeds: frozenset[str]
     clausal: frozenset[str]
     nouns_in_ly: frozenset[str]
@@ -71,7 +76,13 @@ class Lexicon:
     def key(self, word: str) -> str:
         """What all forms of *word*, and all words that may stand for it, have in common."""
         root = stem(self.bases.get(word, word))
-        return self.same.get(word) or self.same.get(root, root)
+        return self.same.get(word) or self.same.get(root) or self._key_of_adjective(word) or root
+
+    def _key_of_adjective(self, adverb: str) -> str | None:
+        """That of `severe`, for `severely`."""
+        adjective = adverb[:-2] if self.is_adverb(adverb) else ""
+        is_other = frozenset((stem(adjective), stem(adverb))) in self.lookalikes
+        return None if is_other else self.same.get(adjective)
 
     def is_past(self, word: str) -> bool:
         """Whether *word* may be the past, or the past participle, of a verb."""
@@ -107,6 +118,8 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         exclusive=tuple(_words(line) for line in data["exclusive"]),
         excluding=_words(" ".join(data["exclusive"])),
         interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
+        governed=_governed(data["governed"]),
+        means=frozenset(map(stem, data["means"].split())),
         periods=_words(data["periods"]),
         canonical=data["canonical"],
         modals=_reversed(data["modals"]),
@@ -115,6 +128,9 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
         light=frozenset(map(stem, data["light"].split())),
+        agents=data["agents"],
+        exchanging=frozenset(map(stem, data["exchanging"].split())),
+        supports=frozenset(map(stem, data["supports"].split())),
         deeds=frozenset(stem(word) for word in data["deeds"].split()),
         clausal=_words(data["clausal"]),
         nouns_in_ly=_words(data["nouns_in_ly"]),
@@ -166,6 +182,12 @@ def _phrases(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]
 def _agents(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """`is the owner of` and `is owner of`, with the verb that says the same."""
     return {("is", *article, agent, "of"): (verb,) for agent, verb in table.items() for article in ((), ("the",))}
+
+
+def _governed(lines: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The stem of each verb, with the prepositions that say the same after it."""
+    split = (line.split(":") for line in lines)
+    return {stem(verb): _words(prepositions) for verbs, prepositions in split for verb in verbs.split()}
 
 
 def _calendar(names: str, *, shortest: int) -> dict[str, int]:

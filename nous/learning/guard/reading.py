@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.phrases import spelled_out
+from nous.learning.guard.recast import recast
 from nous.learning.guard.scan import Scan
 from nous.learning.guard.tokens import Token, tokens
 from nous.learning.guard.word import ONE, Frame, Role, Word
@@ -43,7 +44,7 @@ def read(text: str, lexicon: Lexicon) -> Reading:
     scan = Scan(lexicon, is_titled=_TITLE.match(text) is not None)
     scan.take_all(spelled_out(pieces, lexicon))
     return Reading(
-        words=tuple(scan.words),
+        words=recast(scan.words, lexicon),
         quantities=tuple(sorted(word.key for word in scan.words if word.role is Role.QUANTITY and word.key != ONE)),
         negated=tuple(sorted(scan.negated)),
         quantifiers=tuple(sorted(scan.quantifiers)),

@@ -32,6 +32,7 @@ class Scan:
     frame: Frame | None = None
     has_auxiliary: bool = False
     is_only: bool = False
+    is_told: bool = False
 
     def take_all(self, pieces: Sequence[Token]) -> None:
         at = 0
@@ -50,7 +51,7 @@ class Scan:
                 self._restrict(self.words[-1].key if self.words else "")
             if pieces[at - 1].ends:
                 self._end_phrase()
-                self.clause = ""
+                self.clause, self.is_told = "", False
                 if self.is_titled:
                     self._begin_predicate("be")
         self.negated.extend("" for _ in range(self.negations))
@@ -92,6 +93,7 @@ class Scan:
         lexicon, word = self.lexicon, piece.lower
         is_period = before is not None and before.lower.removesuffix("s") in lexicon.periods
         small = lexicon.canonical.get(word, word)
+        self.is_told = self.is_told and small not in _RENEWING and small not in lexicon.clausal
         if _is_letter_as_name(piece):
             self._add(piece, Role.NAME, word)
             return
@@ -108,7 +110,7 @@ class Scan:
             self._begin_period()
         elif word in lexicon.modals:
             self.modals.add(lexicon.modals[word])
-            self.auxiliary = "modal"
+            self.auxiliary, self.is_told = "modal", True
             self._begin_predicate("")
         elif word in lexicon.prepositions:
             self.marker, self.marker_is_used = small, False
@@ -124,13 +126,21 @@ class Scan:
     def _take_function_word(self, word: str) -> None:
         if word in ("and", "or"):
             return
+        if word == "so" and self.is_fresh and self.words and not self.clause:
+            self._give_reason()
         if word in _FINITE:
             self._begin_predicate(_FINITE[word])
         if word in _AUXILIARIES:
+            self.is_told = True
             self.auxiliary = "modal" if word == "been" and self.clause else _AUXILIARIES[word]
             self.marker, self.marker_is_used = ("be", False) if self.auxiliary in ("is", "was") else ("", False)
         elif self.marker_is_used:
             self.marker, self.marker_is_used = "", False
+
+    def _give_reason(self) -> None:
+        """What was said is why: `it is cold, so wear a coat` is `because it is cold, wear a coat`."""
+        self.words[:] = [replace(word, clause=word.clause or "because") for word in self.words]
+        self.grammar.add("because")
 
     def _begin_predicate(self, verb: str) -> None:
         """An auxiliary is certain; what looked like a verb before may have been a noun, as in `the run time is`."""
@@ -147,7 +157,8 @@ class Scan:
             self.frame = Frame(len(self.words), base)
 
     def _add(self, piece: Token, role: Role, key: str) -> None:
-        self._restrict(key)
+        if not (self.auxiliary == "is" and self.lexicon.is_past(piece.lower)):  # only used by, used only by
+            self._restrict(key)
         word = piece.lower
         base = stem(self.lexicon.bases.get(word, word))
         if role is Role.WORD and base in self.lexicon.light and self._is_said_of_deed(piece):
@@ -205,6 +216,8 @@ class Scan:
         is_past = piece.is_past or self.lexicon.is_past(word)
         if self.auxiliary in ("is", "was"):
             return Tense.PAST if self.auxiliary == "was" else Tense.PRESENT
+        if self.before in _DETERMINERS or (is_past and self.is_told and not self.auxiliary):
+            return None  # a noun, or a participle beside one: the verb was told before
         if self.auxiliary == "modal" or (self.marker and not self.marker_is_used) or word.endswith("ing"):
             return None
         if is_past:
@@ -230,6 +243,10 @@ class Scan:
 _FINITE = {"is": "be", "has": "have", "does": ""}
 _SWITCHES = {"on": "enabled", "off": "disabled"}
 _ARTICLES = frozenset({"a", "an", "the"})
+_DETERMINERS = frozenset({*_ARTICLES, "its", "their", "his", "her", "our", "my", "your", "this", "these"})
+_RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
+"""After one of these there may be another verb."""
+
 _AUXILIARIES = {
     "is": "is", "be": "is", "being": "is", "get": "is", "gets": "is", "getting": "is",
     "was": "was", "been": "was", "got": "was", "had": "was", "did": "was",
@@ -239,7 +256,8 @@ _AUXILIARIES = {
 
 def _may_count(quantity: str) -> bool:
     """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
-    return quantity.isdecimal() and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
+    is_number = quantity.isdecimal() or (quantity[:-2].isdecimal() and quantity.endswith(("st", "nd", "rd", "th")))
+    return is_number and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
 
 
 def _is_name(piece: Token) -> bool:

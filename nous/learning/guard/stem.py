@@ -6,6 +6,10 @@ _VOWEL = re.compile(r"[aeiouy]")
 _DOUBLED = re.compile(r"(?<=..)([bdfgmnprt])\1$")
 _BRITISH = re.compile(r"is(e|ed|es|ing|ation|ations)$")
 _EXTENDED = ("al", "alli", "ment", "ation", "ion", "ness", "iti", "li")  # as stems: -ly has become -li
+_QUALITIES = ("ant", "anc", "ent", "enc")
+SHORTEST_ADJECTIVE = 4
+"""Letters before the ending that makes an adverb of it."""
+
 SHORTEST_ROOT = 6
 """Letters that two words must share before their endings may differ. Shorter roots have strangers in common."""
 
@@ -22,8 +26,12 @@ def related(one: str, other: str) -> bool:
     Endings that change who acts (-er, -ee), what is possible (-able) or whether it is so (-less) are not among them.
     """
     shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= SHORTEST_ADJECTIVE and longer in (f"{shorter}li", f"{shorter}eli"):
+        return True
     if len(shorter) < SHORTEST_ROOT:
         return False
+    if shorter[:-1] == longer[:-1] and shorter[-3:] in _QUALITIES and longer[-3:] in _QUALITIES:
+        return True
     if shorter[-1] == "i" and longer == shorter[:-1] + "ic":
         return True
     return any(longer == shorter + ending for ending in _EXTENDED)

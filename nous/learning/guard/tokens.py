@@ -54,7 +54,9 @@ _RATE = re.compile(r"([^/]*[^\W\d_]|[$€£]?[\d.,]+)/(s|sec|min|h|hr|second|min
 _PERIODS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour"}
 _OR_MORE = re.compile(r"(\d[\d.,]*)\+")
 _OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+)-(\d+)")
+_RANGE = re.compile(r"(\d+(?::\d\d)?)[-–](\d+(?::\d\d)?)")
+_DAYS = "mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec"
+_SCRIPT = re.compile(r"([A-Z]\w+)\.js")
 _PREFIXED = re.compile(r"(re|pre|co|sub|multi|auto|micro|e)-([^\W\d_]+)", re.IGNORECASE)
 _VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
 
@@ -120,6 +122,10 @@ def _parts(core: str) -> Iterator[str]:
     parts = core.split("-")
     if len(parts) == 2 and parts[1] == "only":
         yield "".join(parts)
+    elif len(parts) == 2 and all(part[:3].lower() in _DAYS.split() and part.istitle() for part in parts):
+        yield from (parts[0], "to", parts[1])
+    elif script := _SCRIPT.fullmatch(core):
+        yield f"{script.group(1)}js"
     elif len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
         yield from parts
     elif glued := _CLOCK.fullmatch(core) or _GLUED.fullmatch(core):

@@ -1,0 +1,40 @@
+"""Statements built in another way that say the same, brought to one: `is Kim's boss`, `replaced this with that`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nous.learning.guard.lexicon import Lexicon
+from nous.learning.guard.word import Role, Word
+
+
+def recast(words: Sequence[Word], lexicon: Lexicon) -> tuple[Word, ...]:
+    """*words* in the one arrangement that stands for all that say the same."""
+    return _exchanged(_agent(tuple(words), lexicon), lexicon)
+
+
+def _agent(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
+    """`Erik is Judith's boss` as `Erik manages Judith`: one person is told what they are to one other."""
+    if len(words) != 3:  # noqa: PLR2004 - both of them, and the relation
+        return words
+    one, other, agent = words
+    deed = lexicon.agents.get(agent.text.casefold())
+    if not deed or one.marker or other.marker != "be" or agent.marker != "be" or other.role is not Role.NAME:
+        return words
+    verb = replace(agent, text=deed, key=lexicon.key(deed), root=lexicon.key(deed), marker="")
+    return one, verb, replace(other, marker="")
+
+
+def _exchanged(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
+    """`replaced this with that` as `moved from this to that`."""
+    at = next((at for at, word in enumerate(words) if word.root in lexicon.exchanging), -1)
+    verb = words[at] if at >= 0 else None
+    rest = words[at + 1 :]
+    end = next((n for n, word in enumerate(rest) if word.marker in ("with", "in_favour_of")), 0)
+    if verb is None or verb.role is not Role.WORD or verb.marker or not end or any(word.marker for word in rest[:end]):
+        return words
+    marker = rest[end].marker
+    last = next((n for n, word in enumerate(rest) if n > end and word.marker != marker), len(rest))
+    moved = replace(verb, key=lexicon.key("move"), root="move")
+    gone = (replace(word, marker="from") for word in rest[:end])
+    come = (replace(word, marker="to") for word in rest[end:last])
+    return (*words[:at], moved, *gone, *come, *rest[last:])

@@ -1,0 +1,1 @@
+"""The parts of the command `scale.py`: a scope that is made up."""
