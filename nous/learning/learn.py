@@ -13,6 +13,7 @@ from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.ruling import Doubt, ruled
 from nous.learning.statement import Statement
+from nous.learning.subject import of_one_subject
 from nous.learning.vectors import checked
 
 if TYPE_CHECKING:
@@ -101,9 +102,9 @@ def _verdict(candidate: CandidateFact, vector: "Vector", known: Knowledge, occas
         case Linked() as verdict if _is_retold(statement, known[verdict.fact_id], occasion):
             return Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
         case Linked() as verdict if ruling := occasion.rulings.get((statement.form, verdict.fact_id)):
-            return _of_one_subject(ruled(verdict, ruling), candidate, known, is_ruled=True)
+            return of_one_subject(ruled(verdict, ruling), candidate.subject, known, is_ruled=True)
         case verdict:
-            return _of_one_subject(verdict, candidate, known)
+            return of_one_subject(verdict, candidate.subject, known)
 
 
 def _by_text(statement: Statement, known: Knowledge, occasion: Occasion) -> Known | None:
@@ -126,17 +127,3 @@ def _is_retold(statement: Statement, other: KnownFact, occasion: Occasion) -> bo
         return False
     said_by = {(source.episode_id, source.event_id == occasion.source.event_id) for source in other.sources}
     return said_by == {(occasion.source.episode_id, False)} and rewords(statement, other.statement)
-
-
-def _of_one_subject(verdict: Verdict, candidate: CandidateFact, known: Knowledge, *, is_ruled: bool = False) -> Verdict:
-    """*verdict*, unless it takes for one thing that has changed what was not called by one name.
-
-    The rules alone need that name; whoever understands the texts does without.
-    """
-    if not isinstance(verdict, Supersedes):
-        return verdict
-    one, other = exact_form(candidate.subject), exact_form(known[verdict.fact_id].fact.subject)
-    if one == other != "" or (is_ruled and not (one and other)):
-        return verdict
-    reason = f"{verdict.reason}; but their subjects differ: {one or 'none'} / {other or 'none'}"
-    return Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)

@@ -12,6 +12,7 @@ from nous.learning.finding import outdated
 from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, judge
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.policy import Policy
+from nous.learning.subject import of_one_subject
 from nous.learning.vectors import checked
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def mend(
     kept: dict[UUID, NDArray[np.float32]] = {}
     for fact, vector in embedded:
         checked(vector[None, :], rows=1, dim=knowledge.dim)
-        verdict = judge(fact.statement, known.near(vector, floor(policy)), policy)
+        judged = judge(fact.statement, known.near(vector, floor(policy)), policy)
+        verdict = of_one_subject(judged, fact.fact.subject, known)
         each = _mended(known[fact.fact.id], verdict, known, at)
         fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}
         known.extend(each.rows, fresh)

@@ -44,7 +44,8 @@ def same_arrangement(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
         name: _pairs(part) for name, part in there.items()
     }:
         return all(_same_clause(part, there[name]) for name, part in here.items())
-    return _same_clause(left, right)
+    is_turned = len(here) > 1 and here.keys() == there.keys() and "because" in here
+    return not is_turned and _same_clause(left, right)
 
 
 def _clauses(words: Sequence[Placed]) -> dict[str, tuple[Placed, ...]]:
@@ -217,7 +218,7 @@ def _positions_agree(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     edges, theirs = _edges(left, floating), _edges(right, floating)
     return all(
         here[marker] == there[marker]
-        or (here[marker] in edges and there[marker] in theirs)
+        or (marker != "of" and here[marker] in edges and there[marker] in theirs)
         or (here[marker] == 0 and there[marker] == _joint(right, floating))
         or (there[marker] == 0 and here[marker] == _joint(left, floating))
         for marker in floating
@@ -225,10 +226,12 @@ def _positions_agree(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
 
 
 def _positions(words: Sequence[Placed], floating: set[str]) -> dict[str, int]:
-    """How many words of fixed place stand before each moving phrase."""
+    """How many words of fixed place stand before each moving phrase; for `of`, which one does, whatever its place."""
     before, positions = 0, dict[str, int]()
-    for word in words:
-        if word.marker in floating:
+    for at, word in enumerate(words):
+        if word.marker == "of" and at and "of" in floating:
+            positions.setdefault("of", -1 - words[at - 1].pair)
+        elif word.marker in floating:
             positions.setdefault(word.marker, before)
         else:
             before += 1

@@ -50,6 +50,7 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
         or _detail_apart(found.left, only_left, lexicon)
         or _detail_apart(found.right, only_right, lexicon)
         or _tenses(found)
+        or _voices(found, lexicon)
         or _arrangement(found, lexicon)
     )
     return Comparison(
@@ -148,6 +149,30 @@ def _tenses(found: Pairing) -> str | None:
     return None
 
 
+def _voices(found: Pairing, lexicon: Lexicon) -> str | None:
+    """Why what one suffers, the other does: `users are notified`, `users notify`."""
+    for at, other in found.pairs:
+        here, there = found.left[at], found.right[other]
+        if (at - 1, other - 1) in found.pairs and _is_suffered(here, lexicon) != _is_suffered(there, lexicon):
+            active = there if _is_suffered(here, lexicon) else here
+            if _is_done(active, lexicon):
+                return f"one is done, the other does: {here.text} / {there.text}"
+    return None
+
+
+def _is_suffered(word: Word, lexicon: Lexicon) -> bool:
+    return word.role is Role.WORD and word.marker == "be" and lexicon.is_past(word.text.casefold())
+
+
+def _is_done(word: Word, lexicon: Lexicon) -> bool:
+    text = word.text.casefold()
+    if word.role is not Role.WORD or word.marker not in ("", "be", "to") or lexicon.is_deed(text):
+        return False
+    if text.endswith("ing"):
+        return word.marker == "be"
+    return word.marker != "be" and not (word.tense is None and lexicon.is_past(text))
+
+
 def _arrangement(found: Pairing, lexicon: Lexicon) -> str | None:
     markers = _markers(found, lexicon)
     here = tuple(_placed(found.left[at], number, lexicon) for number, (at, _) in enumerate(found.pairs))
@@ -174,6 +199,8 @@ def _markers(found: Pairing, lexicon: Lexicon) -> list[tuple[str, str]]:
 def _agreed(
     one: str, other: str, groups: Sequence[frozenset[str]], alike: Mapping[str, str], *, is_served: bool
 ) -> tuple[str, str]:
+    if one == other:
+        return one, other
     if alike.get(one, one) == alike.get(other, other) or any({one, other} <= group for group in groups):
         return min(one, other), min(one, other)
     if is_served and "" in (one, other) and alike.get(one or other) == alike["with"]:

@@ -63,6 +63,7 @@ class Lexicon:
     bounds: Mapping[str, str]
     light: frozenset[str]
     supports: frozenset[str]
+    classes: frozenset[str]
     agents: Mapping[str, str]
     exchanging: frozenset[str]
     deeds: frozenset[str]
@@ -128,6 +129,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
         light=frozenset(map(stem, data["light"].split())),
+        classes=frozenset(map(stem, data["classes"].split())),
         agents=data["agents"],
         exchanging=frozenset(map(stem, data["exchanging"].split())),
         supports=frozenset(map(stem, data["supports"].split())),

@@ -40,8 +40,8 @@ def paired(left: Sequence[Word], right: Sequence[Word], lexicon: Lexicon) -> Pai
         here,
         there,
         tuple(sorted(pairs)),
-        tuple(at for at in free_here if not _is_empty(at, here, there)),
-        tuple(at for at in free_there if not _is_empty(at, there, here)),
+        tuple(at for at in free_here if not _is_empty(at, here, there, lexicon)),
+        tuple(at for at in free_there if not _is_empty(at, there, here, lexicon)),
     )
 
 
@@ -73,11 +73,11 @@ def _is_related(one: Word, other: Word, lexicon: Lexicon) -> bool:
     return related(one.key, other.key) and frozenset((one.key, other.key)) not in lexicon.lookalikes
 
 
-def _is_empty(at: int, words: Sequence[Word], others: Sequence[Word]) -> bool:
+def _is_empty(at: int, words: Sequence[Word], others: Sequence[Word], lexicon: Lexicon) -> bool:
     """Whether the word says nothing that *others* do not.
 
-    So does `one` where they have `a`, the name in `is Python 3.11` where both say that it is Python's version, and the
-    team that does what they say is done.
+    So does `one` where they have `a`, the name in `is Python 3.11` where both say that it is Python's version, the team
+    that does what they say is done, and what `file` says of a path.
     """
     if at + 1 == len(words):
         return False
@@ -85,6 +85,9 @@ def _is_empty(at: int, words: Sequence[Word], others: Sequence[Word]) -> bool:
     if word.key == ONE:
         return any(other.is_one and other.key == following.key for other in others)
     if at == 0 and word.root == _ANYBODY:
-        return any(other.key == following.key and other.marker == "be" for other in others)
+        deeds = (other for other in others if other.marker == "be" or lexicon.is_deed(other.text.casefold()))
+        return any(_is_same(following, deed, lexicon) or _is_related(following, deed, lexicon) for deed in deeds)
+    if word.root in lexicon.classes and following.role is Role.QUANTITY:
+        return not following.key[0].isdigit()
     is_repeated = any(other.key == word.key for other in words[:at])
     return word.role is Role.NAME and following.role is Role.QUANTITY and is_repeated

@@ -6,10 +6,12 @@ from dataclasses import replace
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.word import Role, Word
 
+_RECEIVE = "receiv"
+
 
 def recast(words: Sequence[Word], lexicon: Lexicon) -> tuple[Word, ...]:
     """*words* in the one arrangement that stands for all that say the same."""
-    return _exchanged(_agent(tuple(words), lexicon), lexicon)
+    return _received(_placed(_exchanged(_agent(tuple(words), lexicon), lexicon)), lexicon)
 
 
 def _agent(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
@@ -29,7 +31,7 @@ def _exchanged(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
     at = next((at for at, word in enumerate(words) if word.root in lexicon.exchanging), -1)
     verb = words[at] if at >= 0 else None
     rest = words[at + 1 :]
-    end = next((n for n, word in enumerate(rest) if word.marker in ("with", "in_favour_of")), 0)
+    end = next((n for n, word in enumerate(rest) if word.marker in ("with", "favouring")), 0)
     if verb is None or verb.role is not Role.WORD or verb.marker or not end or any(word.marker for word in rest[:end]):
         return words
     marker = rest[end].marker
@@ -38,3 +40,24 @@ def _exchanged(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
     gone = (replace(word, marker="from") for word in rest[:end])
     come = (replace(word, marker="to") for word in rest[end:last])
     return (*words[:at], moved, *gone, *come, *rest[last:])
+
+
+def _placed(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`the safe is where keys are kept` as `keys are kept in the safe`."""
+    at = next((at for at, word in enumerate(words) if word.marker == "whereat"), 0)
+    place, rest = words[:at], words[at:]
+    if not at or any(word.marker for word in place):
+        return words
+    told = (replace(word, marker="" if word.marker == "whereat" else word.marker) for word in rest)
+    return (*told, *(replace(word, marker="in") for word in place))
+
+
+def _received(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
+    """`Jaeger receives traces` as `traces are sent to Jaeger`."""
+    at = next((at for at, word in enumerate(words) if word.root == _RECEIVE and not word.marker), 0)
+    taker, rest = words[:at], words[at + 1 :]
+    end = next((n for n, word in enumerate(rest) if word.marker), len(rest))
+    if not at or not end or any(word.marker for word in taker):
+        return words
+    sent = replace(words[at], text="sent", key=lexicon.key("send"), root="send", marker="be")
+    return (*rest[:end], sent, *(replace(word, marker="to") for word in taker), *rest[end:])

@@ -45,7 +45,7 @@ class Scan:
             elif not (self._is_bound(pieces[at : at + 4]) or self._is_switch(pieces[at : at + 2])):
                 self._take_word(pieces[at], before=pieces[at + 1] if at + 1 < len(pieces) else None)
             at += length
-            self.before = pieces[at - 1].lower
+            self.before = "'s" if pieces[at - 1].is_owner else pieces[at - 1].lower
             self.is_fresh = len(self.words) == known or pieces[at - 1].ends
             if pieces[at - 1].ends or at >= len(pieces):
                 self._restrict(self.words[-1].key if self.words else "")
@@ -63,7 +63,10 @@ class Scan:
         return quantity_at(pieces, self.lexicon)
 
     def _follows_quantity(self) -> bool:
-        return not self.is_fresh and bool(self.words) and self.words[-1].role is Role.QUANTITY
+        return not self.is_fresh and self._ends_with_quantity()
+
+    def _ends_with_quantity(self) -> bool:
+        return bool(self.words) and self.words[-1].role is Role.QUANTITY
 
     def _begin_period(self) -> None:
         self.outer = "" if self.marker_is_used else self.marker
@@ -112,6 +115,9 @@ class Scan:
             self.modals.add(lexicon.modals[word])
             self.auxiliary, self.is_told = "modal", True
             self._begin_predicate("")
+        elif word in ("need", "needs") and before is not None and before.lower.endswith("ing"):  # needs tuning
+            self.modals.add("must")
+            self.marker, self.marker_is_used, self.auxiliary = "be", False, "is"
         elif word in lexicon.prepositions:
             self.marker, self.marker_is_used = small, False
             if small in lexicon.clausal:
@@ -161,7 +167,8 @@ class Scan:
             self._restrict(key)
         word = piece.lower
         base = stem(self.lexicon.bases.get(word, word))
-        if role is Role.WORD and base in self.lexicon.light and self._is_said_of_deed(piece):
+        is_light = base in self.lexicon.light or self.lexicon.same.get(base) == "happen"
+        if role is Role.WORD and is_light and self._is_said_of_deed(piece):
             return
         if role is Role.WORD:
             self._see_verb(base)
@@ -178,6 +185,8 @@ class Scan:
             joined=self.before in ("and", "or") and not piece.is_owner,
             is_one=self.before in ("a", "an"),
         )
+        if role is Role.QUANTITY and self.marker == "to" and self._ends_with_quantity():
+            self.quantifiers.append("span")
         self.words.append(self._instead_of_light(found) if found.role is Role.WORD else found)
         self.negated.extend(key for _ in range(self.negations))
         self.negations = 0
@@ -200,7 +209,8 @@ class Scan:
     def _is_said_of_deed(self, light: Token) -> bool:
         """Let the deed before say when, and forget the verb, in `backups of the ledger are made`."""
         at = next((at for at, word in enumerate(self.words) if self.lexicon.is_deed(word.text.casefold())), None)
-        if at is None or self.auxiliary not in ("is", "was"):
+        is_event = at is not None and at + 1 == len(self.words) and not self.marker
+        if at is None or (self.auxiliary not in ("is", "was") and not is_event):
             return False
         self.words[at] = replace(self.words[at], tense=self._tense(light))
         self._end_phrase()
@@ -218,6 +228,8 @@ class Scan:
             return Tense.PAST if self.auxiliary == "was" else Tense.PRESENT
         if self.before in _DETERMINERS or (is_past and self.is_told and not self.auxiliary):
             return None  # a noun, or a participle beside one: the verb was told before
+        if self.marker == "be" and self.marker_is_used and not is_past and self.before != "and":
+            return None
         if self.auxiliary == "modal" or (self.marker and not self.marker_is_used) or word.endswith("ing"):
             return None
         if is_past:
@@ -243,7 +255,7 @@ class Scan:
 _FINITE = {"is": "be", "has": "have", "does": ""}
 _SWITCHES = {"on": "enabled", "off": "disabled"}
 _ARTICLES = frozenset({"a", "an", "the"})
-_DETERMINERS = frozenset({*_ARTICLES, "its", "their", "his", "her", "our", "my", "your", "this", "these"})
+_DETERMINERS = frozenset({*_ARTICLES, "'s", "its", "their", "his", "her", "our", "my", "your", "this", "these"})
 _RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
 """After one of these there may be another verb."""
 
