@@ -14,6 +14,7 @@ from nous.episode import CandidateFact
 from nous.errors import BadInput, Deferred, Unavailable
 from nous.fact import Source
 from nous.learning.finding import Finding, Learning, Occasion
+from nous.learning.index import IndexUnavailable
 from nous.learning.known import KnownFact
 from nous.learning.learn import doubts, learn
 from nous.learning.mend import Mended, mend
@@ -79,7 +80,11 @@ class Learner:
         embedder = present(self.embedder)
         vectors = _vectors([candidate.text for candidate in candidates], embedder)
         occasion = Occasion(scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock())
-        lesson, open_ones = self._judged(candidates, vectors, occasion, embedder)
+        try:
+            lesson, open_ones = self._judged(candidates, vectors, occasion, embedder)
+        except IndexUnavailable as error:
+            log.warning("the index does not answer; facts are compared by their text alone", reason=str(error))
+            return self._judged(candidates, [None] * len(candidates), occasion, embedder)[0]
         # Nobody waits for the arbiter: what others teach meanwhile is seen when the texts are judged again.
         if self.arbiter and open_ones:
             rulings = self.arbiter.rule(open_ones, scope=scope, subject=source.episode_id)
@@ -95,18 +100,16 @@ class Learner:
             Misconfigured: as `teach` does.
         """
         with self.memory.current(self.log, scope, self.embedder) as knowledge:
-            waiting = [fact for fact, _ in zip(knowledge.without_vector(), range(most), strict=False)]
-        able, vectors = _embedded(waiting, self.embedder)
+            waiting = list(knowledge.without_vector())
+        able, vectors = _some_embedded(waiting, self.embedder, most)
         with self.memory.current(self.log, scope, self.embedder) as knowledge:
-            still = [(knowledge[fact.fact.id], vector) for fact, vector in zip(able, vectors, strict=True)]
-            left = [(fact, vector) for fact, vector in still if fact.is_current and not fact.is_embedded]
-            mending = mend(
-                left, knowledge=knowledge, policy=self.policy.for_embedder(self.embedder.id), at=self.clock()
-            )
-            rows, expected = mending.rows, knowledge.version
-            more = next(knowledge.without_vector(), None) is not None and len(waiting) == most
-        append = AppendFacts(scope=scope, expected=expected, rows=rows, vectors=mending.vectors)
-        return Repair(mended=mending.mended, append=append if rows else None, waits=more and bool(rows))
+            found = zip((knowledge.get(fact.fact.id) for fact in able), vectors, strict=True)
+            left = [(fact, vector) for fact, vector in found if fact and fact.is_current and not fact.is_embedded]
+            policy = self.policy.for_embedder(self.embedder.id)
+            mending = mend(left, knowledge=knowledge, policy=policy, at=self.clock())
+            append = AppendFacts(scope=scope, expected=knowledge.version, rows=mending.rows, vectors=mending.vectors)
+        is_more = len(waiting) > len(able) > 0
+        return Repair(mended=mending.mended, append=append if mending.rows else None, waits=is_more)
 
     def _judged(
         self, candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", occasion: Occasion, embedder: Embedder
@@ -137,6 +140,17 @@ def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":
             log.warning("a fact cannot be embedded", reason=str(error))
             return [None]
         return [vector for text in texts for vector in _vectors([text], embedder)]
+
+
+def _some_embedded(
+    facts: Sequence[KnownFact], embedder: Embedder, most: int
+) -> "tuple[Sequence[KnownFact], Sequence[NDArray[np.float32]]]":
+    """The first of *facts* that can be embedded, *most* of them or fewer, and their vectors."""
+    for start in range(0, len(facts), most):
+        able, vectors = _embedded(facts[start : start + most], embedder)
+        if able:
+            return able, vectors
+    return (), ()
 
 
 def _embedded(

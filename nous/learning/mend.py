@@ -58,6 +58,7 @@ def mend(
         BadInput: a vector is not of the knowledge's dimension, or not of length 1.
     """
     known = knowledge.branch()
+    known.foresee([vector for _, vector in embedded], floor(policy))
     mended: list[Mended] = []
     kept: dict[UUID, NDArray[np.float32]] = {}
     for fact, vector in embedded:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from uuid import uuid5
 
 import pytest
@@ -15,8 +15,12 @@ from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact
 from nous.errors import BadInput, Deferred, Unavailable
 from nous.events import NAMESPACE, EpisodeSummarized, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
+from nous.fact import LogVersion
 from nous.kit import Kit
+from nous.learning.index import IndexUnavailable
 from nous.learning.policy import Policy
+from nous.scope import Scope
+from nous.store.knowledge import FactMemory
 from nous.store.memory import MemoryStore
 from nous.transcript.model import Transcript
 from workers import fact_embedder, fact_extractor
@@ -49,17 +53,39 @@ class NoTranscripts:
         raise AssertionError(f"no transcript is needed for {event.id}")
 
 
+class Lost:
+    """Indexes that do not answer."""
+
+    def of(self, scope: Scope, *, embedder: str, dim: int) -> "Lost":
+        del scope, embedder, dim
+        return self
+
+    def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> NoReturn:
+        raise IndexUnavailable(f"nobody looked for {len(vectors)} vectors above {floor} at {at}")
+
+    def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> NoReturn:
+        raise IndexUnavailable(f"nobody rebuilt {scope} for {embedder} of {dim}")
+
+    def erase(self, scope: Scope) -> NoReturn:
+        raise IndexUnavailable(f"nobody erased {scope}")
+
+
 class Scene:
     """The two workers over a store in memory."""
 
-    def __init__(self, embedder: Hashed) -> None:
+    def __init__(self, embedder: Hashed, memory: FactMemory | None = None) -> None:
         self.store = MemoryStore()
-        self.use(embedder)
+        self.use(embedder, memory)
 
-    def use(self, embedder: Hashed) -> None:
+    def use(self, embedder: Hashed, memory: FactMemory | None = None) -> None:
         """From now on, workers have this embedder."""
         self.kit: Kit = kit_of(
-            self.store, transcripts=NoTranscripts(), embedder=embedder, clock=lambda: AT, policy=Policy(near=0.5)
+            self.store,
+            transcripts=NoTranscripts(),
+            embedder=embedder,
+            clock=lambda: AT,
+            policy=Policy(near=0.5),
+            memory=memory or FactMemory(),
         )
 
     def learn(self, *texts: str, session: str = "s1") -> Sequence[Event]:
@@ -180,3 +206,29 @@ def test_the_summary_of_a_stored_episode_gets_a_vector() -> None:
 
     found = scene.store.episode_vectors(HOME, [stored.id], embedder=scene.kit.embedder.id)
     assert list(found) == [stored.id]
+
+
+def test_many_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:
+    embedder = Moody(refuses="poison")
+    scene = Scene(embedder)
+    embedder.is_out = True
+    for cellar in range(4):
+        scene.learn(*(f"Cellar {cellar}: poison in bottle {number}" for number in range(50)), session=f"s{cellar}")
+    scene.learn("Tim likes tea", session="last")
+    embedder.is_out = False
+
+    scene.repair()
+
+    assert len(scene.waiting()) == 200
+    assert "Tim likes tea" not in scene.waiting()
+
+
+def test_while_the_index_is_out_facts_are_kept_and_wait_to_be_compared() -> None:
+    scene = Scene(Moody(), FactMemory(indexes=Lost()))
+
+    events = scene.learn("Tim likes tea", "tim likes tea.")
+
+    assert [type(event) for event in events] == [FactLearned, FactsUnembedded]
+    assert scene.waiting() == ["Tim likes tea"]
+    with pytest.raises(Deferred):
+        scene.repair()

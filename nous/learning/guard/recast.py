@@ -16,7 +16,7 @@ def recast(words: Sequence[Word], lexicon: Lexicon) -> tuple[Word, ...]:
 
 def _agent(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
     """`Erik is Judith's boss` as `Erik manages Judith`: one person is told what they are to one other."""
-    if len(words) != 3:  # noqa: PLR2004 - both of them, and the relation
+    if len(words) != 3:
         return words
     one, other, agent = words
     deed = lexicon.agents.get(agent.text.casefold())

@@ -122,7 +122,7 @@ class Scan:
             self.marker, self.marker_is_used = small, False
             if small in lexicon.clausal:
                 self.clause = small
-        elif word in lexicon.function:
+        elif word in lexicon.function or (word == "own" and self.before in _DETERMINERS):
             self._take_function_word(small)
         elif _is_name(piece):
             self._add(piece, Role.NAME, lexicon.same.get(word, word))
@@ -167,8 +167,7 @@ class Scan:
             self._restrict(key)
         word = piece.lower
         base = stem(self.lexicon.bases.get(word, word))
-        is_light = base in self.lexicon.light or self.lexicon.same.get(base) == "happen"
-        if role is Role.WORD and is_light and self._is_said_of_deed(piece):
+        if role is Role.WORD and self._is_said_of_deed(piece, base):
             return
         if role is Role.WORD:
             self._see_verb(base)
@@ -206,11 +205,13 @@ class Scan:
         verb = self.words.pop()
         return replace(deed, marker=verb.marker, tense=verb.tense, opens=verb.opens, joined=verb.joined)
 
-    def _is_said_of_deed(self, light: Token) -> bool:
-        """Let the deed before say when, and forget the verb, in `backups of the ledger are made`."""
+    def _is_said_of_deed(self, light: Token, base: str) -> bool:
+        """Let the deed before say when, and forget the verb, in `backups of the ledger are made`, `releases happen`."""
+        is_event = self.lexicon.same.get(base) == "happen" and not self.marker
+        if not is_event and (base not in self.lexicon.light or self.auxiliary not in ("is", "was")):
+            return False
         at = next((at for at, word in enumerate(self.words) if self.lexicon.is_deed(word.text.casefold())), None)
-        is_event = at is not None and at + 1 == len(self.words) and not self.marker
-        if at is None or (self.auxiliary not in ("is", "was") and not is_event):
+        if at is None or (is_event and at + 1 != len(self.words)):
             return False
         self.words[at] = replace(self.words[at], tense=self._tense(light))
         self._end_phrase()

@@ -54,7 +54,7 @@ _RATE = re.compile(r"([^/]*[^\W\d_]|[$€£]?[\d.,]+)/(s|sec|min|h|hr|second|min
 _PERIODS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour"}
 _OR_MORE = re.compile(r"(\d[\d.,]*)\+")
 _OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+(?::\d\d)?)[-–](\d+(?::\d\d)?)")
+_RANGE = re.compile(r"(\d+(?::\d\d)?)[-\u2013](\d+(?::\d\d)?)")
 _DAYS = "mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec"
 _SCRIPT = re.compile(r"([A-Z]\w+)\.js")
 _PREFIXED = re.compile(r"(re|pre|co|sub|multi|auto|micro|e)-([^\W\d_]+)", re.IGNORECASE)
