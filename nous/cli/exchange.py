@@ -56,9 +56,9 @@ def _records(world: World, scope: Scope) -> Iterator[Carried]:
 def import_(ctx: click.Context, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input.
 
-    What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get vectors by the embedder that is set
-    here, and are compared with those that are known, by a worker. A line that cannot be used is reported, and the
-    others are taken all the same.
+    What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get
+    vectors by the embedder that is set here, and are compared with those that are known, by a worker. A line that
+    cannot be used is reported, and the others are taken all the same.
     """
     app: App = ctx.obj
     world = build(app.settings)

@@ -117,7 +117,7 @@ def rewords(statement: Statement, other: Statement) -> bool:
 
 def floor(policy: Policy) -> float:
     """The cosine below which a neighbour cannot matter to `judge`."""
-    return policy.near if policy.dedup is Dedup.GUARDED else policy.threshold
+    return min(policy.near, policy.equal) if policy.dedup is Dedup.GUARDED else policy.threshold
 
 
 def _without_lead(order: Reading, other: Reading) -> tuple[Reading, Reading]:
@@ -138,9 +138,10 @@ def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
 
 def _guarded(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     near = [neighbour for neighbour in neighbours if neighbour.similarity >= policy.near]
+    comparable = [neighbour for neighbour in neighbours if neighbour.similarity >= floor(policy)]
     known: Known | None = None
     richer: Richer | None = None
-    for verdict in _merges(statement, near, policy):
+    for verdict in _merges(statement, comparable, policy):
         match verdict:
             case Known(reason=reason) if reason == SAME_SENSE:
                 return verdict

@@ -24,14 +24,16 @@ class Dedup(StrEnum):
 class Policy:
     """The rule and its thresholds.
 
-    `threshold` is the cosine that the plain rule has to exceed strictly. `near` is the cosine from which the guard
-    looks at a pair, `one_sided` the one (tau) from which a text may have words that the other lacks; without it, only
-    texts of equal content are merged. `measured` has it by embedder. `cap` bounds the facts of an episode.
+    `threshold` is the cosine that the plain rule has to exceed strictly. From `equal` on, texts of equal content are
+    one fact, from `near` on two facts are linked or contradict each other, from `one_sided` (tau) on a text may have
+    words that the other lacks; without it, only texts of equal content are merged. `measured` has it by embedder. `cap`
+    bounds the facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED
     threshold: float = 0.95
     near: float = 0.80
+    equal: float = 0.65
     one_sided: float | None = None
     measured: Mapping[str, float] = field(default_factory=lambda: CALIBRATED)
     cap: int = MOST_CANDIDATES

@@ -126,6 +126,7 @@ class DedupSettings(Group):
     policy: Dedup = Dedup.GUARDED
     threshold: Cosine = 0.95
     near: Cosine = 0.80
+    equal: Cosine = 0.65
     one_sided: Cosine | None = None
     ask_model: bool = True
     cap: PositiveInt = MOST_CANDIDATES

@@ -40,6 +40,7 @@ def policy(settings: Settings, calibrations: Calibrations | None = None) -> Poli
         dedup=dedup.policy,
         threshold=dedup.threshold,
         near=dedup.near,
+        equal=dedup.equal,
         one_sided=dedup.one_sided,
         measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
         cap=dedup.cap,

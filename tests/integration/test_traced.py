@@ -16,7 +16,7 @@ from nous.events import EpisodeSummarized, Event
 from nous.fact import Confirmed, Learned, Source
 from nous.learning.known import Knowledge
 from nous.producer import producer_of
-from nous.recall.why import grounds
+from nous.recall.why import Telling, grounds
 from nous.runtime.publish import About
 from nous.scope import Scope
 from nous.settings.model import Settings, WorkerSettings
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not SESSIONS.is_dir(), reason="../shared/data/cl
 
 
 @pytest.fixture
-def world(directory: Path) -> Iterator[World]:
+def world(directory: Path) -> World:
     """Everything that follows from the sessions, at rest."""
     embedder = "minilm" if find_spec("onnxruntime") else "hashed"
     world = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
@@ -59,7 +59,8 @@ def events(world: World) -> dict[UUID, Event]:
     keys = BusKeys(world.settings.prefix)
     found: dict[UUID, Event] = {}
     for lane in Lane:
-        for _, fields in world.client.xrange(keys.stream(EpisodeSummarized.type, lane)):
+        for _, fields in world.client.xrange(keys.stream(EpisodeSummarized.type, lane)) or ():
+            assert fields
             event = decode(fields[b"event"], type_hint=EpisodeSummarized.type)
             found[event.id] = event
     return found
@@ -104,6 +105,6 @@ def test_what_is_told_of_a_fact_quotes_the_turns_it_rests_on(world: World) -> No
     assert sum(quoted) >= 0.9 * len(quoted)
 
 
-def tellings(knowledge: Knowledge, world: World) -> Iterator[object]:
+def tellings(knowledge: Knowledge, world: World) -> Iterator[Telling]:
     for known in knowledge:
         yield from grounds(known.fact.id, knowledge, lambda episode: world.kit.briefs.brief(SCOPE, episode)).tellings

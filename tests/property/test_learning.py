@@ -97,7 +97,7 @@ def taught(lessons: list[list[str]], *, again: bool) -> list[str]:
         source = Source(episode_id=episode, event_id=episode, session_id="s", turns=(1,))
         occasion = Occasion(scope=Scope(), source=source, policy=Policy(near=0.4), at=datetime(2026, 1, 1, tzinfo=UTC))
         candidates = [CandidateFact(text=text) for text in texts]
-        learning = learn(candidates, embedder.embed(texts), knowledge=knowledge, occasion=occasion)
+        learning = learn(candidates, [*embedder.embed(texts)], knowledge=knowledge, occasion=occasion)
         knowledge.extend(learning.rows, learning.vectors)
         assert len(learning.findings) == len(texts)
         reasons = [finding.verdict.reason for finding in learning.findings]

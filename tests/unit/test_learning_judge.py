@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 import pytest
 
 from nous.events import NAMESPACE
-from nous.learning.judge import Known, Linked, Neighbour, New, Richer, floor, judge
+from nous.learning.judge import Known, Linked, Neighbour, New, Richer, Supersedes, floor, judge
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 
@@ -55,12 +55,20 @@ def test_detail_merges_only_above_the_calibrated_cosine() -> None:
     assert isinstance(judge(plain, [near(detailed, 0.99)], Policy(one_sided=None)), Linked)
 
 
-def test_a_contradiction_keeps_both_and_says_why() -> None:
+def test_another_value_of_the_same_thing_supersedes_and_says_why() -> None:
     verdict = judge(Statement("The API listens on port 8081"), [near("The API listens on port 8080", 0.99)], GUARDED)
 
-    assert isinstance(verdict, Linked)
+    assert isinstance(verdict, Supersedes)
     assert verdict.fact_id == named("The API listens on port 8080")
     assert "8081 / 8080" in verdict.reason
+
+
+def test_what_may_hold_beside_the_other_is_linked_and_says_why() -> None:
+    verdict = judge(Statement("Node 3 has 4 cores"), [near("Node 2 has 4 cores", 0.99)], GUARDED)
+
+    assert isinstance(verdict, Linked)
+    assert verdict.fact_id == named("Node 2 has 4 cores")
+    assert "3 / 2" in verdict.reason
 
 
 def test_a_twin_behind_nearer_strangers_is_found() -> None:
@@ -103,4 +111,4 @@ def test_a_threshold_that_was_set_holds_for_every_model() -> None:
 
 
 def test_each_rule_says_how_far_it_looks() -> None:
-    assert [floor(policy) for policy in (GUARDED, COSINE)] == [0.8, 0.95]
+    assert [floor(policy) for policy in (GUARDED, COSINE)] == [0.65, 0.95]

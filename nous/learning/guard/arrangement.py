@@ -66,9 +66,9 @@ def _same_clause(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
         one, other = left, right  # both are passive: each phrase still shows what it is about
     other = _inverted(other, one)
     one, other = _addressed(one, other), _addressed(other, one)
+    one, other = _noun_phrases(one, other), _noun_phrases(other, one)
     if _crossed(one, other) or _reattached(one, other):
         return False
-    one, other = _noun_phrases(one, other), _noun_phrases(other, one)
     return _order(one, other) == _order(other, one) and _positions_agree(one, other)
 
 
@@ -168,16 +168,28 @@ def _reattached(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
 def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
     """*words* with `comments in the code` turned into `code comments` wherever *other* has it so."""
     follows = {a.pair: b.pair for a, b in pairwise(other) if a.marker == b.marker or (a.is_free and b.is_free)}
+    theirs = {word.pair: word.marker for word in other}
     turned: tuple[Placed, ...] = ()
     for run in _runs(words):
         end = next((at for at, word in enumerate(run, start=1) if _head(turned, follows.get(word.pair))), 0)
         head = _head(turned, follows.get(run[end - 1].pair)) if end and run[0].marker in _ATTRIBUTIVE else ()
-        if head and _is_phrase((*run[:end],), follows) and _is_phrase(head, follows):
+        if (
+            head
+            and _may_turn(run, end, head[0].marker, theirs)
+            and _is_phrase((*run[:end],), follows)
+            and _is_phrase(head, follows)
+        ):
             moved = (replace(word, marker=head[0].marker) for word in run[:end])
             turned = (*turned[: len(turned) - len(head)], *moved, *head, *run[end:])
         else:
             turned += run
     return turned
+
+
+def _may_turn(run: Sequence[Placed], end: int, head: str, theirs: Mapping[int, str]) -> bool:
+    """Whether the first *end* of *run* describe what is under *head*, and not the rest: `from the staging server`."""
+    is_whole = end == len(run) or theirs.get(run[end].pair) != run[0].marker
+    return is_whole and (run[0].marker != "to" or head == "be")  # allergic to nuts; but not: sent to the server
 
 
 def _is_phrase(words: Sequence[Placed], follows: Mapping[int, int]) -> bool:

@@ -153,6 +153,10 @@ def _voices(found: Pairing, lexicon: Lexicon) -> str | None:
     """Why what one suffers, the other does: `users are notified`, `users notify`."""
     for at, other in found.pairs:
         here, there = found.left[at], found.right[other]
+        before = found.left[at - 1] if at else here
+        is_thing = before.role is Role.WORD and (at > 1 or before.tense is None)  # the first may be a name
+        if is_thing and here.root in lexicon.either:
+            continue
         if (at - 1, other - 1) in found.pairs and _is_suffered(here, lexicon) != _is_suffered(there, lexicon):
             active = there if _is_suffered(here, lexicon) else here
             if _is_done(active, lexicon):
@@ -169,7 +173,7 @@ def _is_done(word: Word, lexicon: Lexicon) -> bool:
     if word.role is not Role.WORD or word.marker not in ("", "be", "to") or lexicon.is_deed(text):
         return False
     if text.endswith("ing"):
-        return word.marker == "be"
+        return word.marker == "be" and word.tense is not None  # not: needs tuning
     return word.marker != "be" and not (word.tense is None and lexicon.is_past(text))
 
 

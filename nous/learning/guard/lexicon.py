@@ -45,6 +45,7 @@ class Lexicon:
     interchangeable: Mapping[str, str]
     governed: Mapping[str, frozenset[str]]
     means: frozenset[str]
+    either: frozenset[str]
     periods: frozenset[str]
     canonical: Mapping[str, str]
     modals: Mapping[str, str]
@@ -108,19 +109,18 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def _lexicon(data: Mapping[str, Any]) -> Lexicon:
-    verbs = [line.split() for row in data["irregular"]["words"] for line in row.split(",")]
-    plurals = dict(pair.split(":") for pair in data["irregular"]["plurals"].split())
     return Lexicon(
         function=_words(data["function"]),
         negators=_words(data["negators"]),
-        doubts=frozenset(stem(word) for word in data["doubts"].split()),
+        doubts=_stems(data["doubts"]),
         foreign=_words(data["foreign"]),
         prepositions=_words(data["prepositions"]["words"]),
         exclusive=tuple(_words(line) for line in data["exclusive"]),
         excluding=_words(" ".join(data["exclusive"])),
         interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
         governed=_governed(data["governed"]),
-        means=frozenset(map(stem, data["means"].split())),
+        either=_stems(data["either"]),
+        means=_stems(data["means"]),
         periods=_words(data["periods"]),
         canonical=data["canonical"],
         modals=_reversed(data["modals"]),
@@ -128,12 +128,12 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         phrases=_phrases(data["phrases"]) | _agents(data["agents"]),
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
-        light=frozenset(map(stem, data["light"].split())),
-        classes=frozenset(map(stem, data["classes"].split())),
+        light=_stems(data["light"]),
+        classes=_stems(data["classes"]),
         agents=data["agents"],
-        exchanging=frozenset(map(stem, data["exchanging"].split())),
-        supports=frozenset(map(stem, data["supports"].split())),
-        deeds=frozenset(stem(word) for word in data["deeds"].split()),
+        exchanging=_stems(data["exchanging"]),
+        supports=_stems(data["supports"]),
+        deeds=_stems(data["deeds"]),
         clausal=_words(data["clausal"]),
         nouns_in_ly=_words(data["nouns_in_ly"]),
         said_otherwise={word: tuple(text.split()) for word, text in data["said_otherwise"].items()},
@@ -143,13 +143,23 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         ordinals=data["ordinals"],
         months=_calendar(data["calendar"]["months"], shortest=3),
         weekdays=_calendar(data["calendar"]["weekdays"], shortest=3),
-        bases={form: base for base, *forms in verbs for form in forms if form != base} | plurals,
-        pasts=frozenset(past for base, past, _ in verbs if past != base),
-        participles=frozenset(participle for base, _, participle in verbs if participle != base),
+        bases=_bases(data["irregular"]),
+        pasts=frozenset(past for base, past, _ in _verbs(data["irregular"]) if past != base),
+        participles=frozenset(participle for base, _, participle in _verbs(data["irregular"]) if participle != base),
         same=_same(data["same"]),
         lookalikes=frozenset(frozenset(map(stem, line.split())) for line in data["lookalikes"]),
         values=_values(data["values"]),
     )
+
+
+def _verbs(table: Mapping[str, Any]) -> list[list[str]]:
+    """Base, past and participle of each."""
+    return [line.split() for row in table["words"] for line in row.split(",")]
+
+
+def _bases(table: Mapping[str, Any]) -> dict[str, str]:
+    plurals = dict(pair.split(":") for pair in table["plurals"].split())
+    return {form: base for base, *forms in _verbs(table) for form in forms if form != base} | plurals
 
 
 def _values(table: Mapping[str, Any]) -> Values:
@@ -167,6 +177,10 @@ def _values(table: Mapping[str, Any]) -> Values:
         dimensions=tuple(map(_words, table["dimensions"])),
         opposites=frozenset(map(frozenset, pairs)),
     )
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, text.split()))
 
 
 def _words(text: str) -> frozenset[str]:

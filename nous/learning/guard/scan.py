@@ -41,6 +41,7 @@ class Scan:
             quantity, length = self._quantity(pieces[at : at + 6]) or ("", 1)
             if quantity or pieces[at].shape is Shape.SYMBOL:
                 text = " ".join(piece.text for piece in pieces[at : at + length])
+                self._begin_frequency(quantity)
                 self._add(replace(pieces[at], text=text), Role.QUANTITY, quantity or pieces[at].lower)
             elif not (self._is_bound(pieces[at : at + 4]) or self._is_switch(pieces[at : at + 2])):
                 self._take_word(pieces[at], before=pieces[at + 1] if at + 1 < len(pieces) else None)
@@ -71,6 +72,11 @@ class Scan:
     def _begin_period(self) -> None:
         self.outer = "" if self.marker_is_used else self.marker
         self.marker, self.marker_is_used = "every", False
+
+    def _begin_frequency(self, quantity: str) -> None:
+        """Let `twice` and `every 5 minutes` be told as how often: a phrase that may move."""
+        if not self.marker and (quantity.endswith(" time") or self.before in ("every", "each")):
+            self.marker, self.marker_is_used = "every", False
 
     def _is_bound(self, pieces: Sequence[Token]) -> bool:
         """Whether the first of *pieces* bounds the number after it, as in `over 500`, or names it: `version 3.1`."""
@@ -117,11 +123,14 @@ class Scan:
             self._begin_predicate("")
         elif word in ("need", "needs") and before is not None and before.lower.endswith("ing"):  # needs tuning
             self.modals.add("must")
-            self.marker, self.marker_is_used, self.auxiliary = "be", False, "is"
+            self.marker, self.marker_is_used, self.auxiliary = "be", False, "modal"
         elif word in lexicon.prepositions:
             self.marker, self.marker_is_used = small, False
             if small in lexicon.clausal:
                 self.clause = small
+        elif small in ("last", "next") and is_period and (not self.marker or self.marker_is_used):
+            self.marker, self.marker_is_used = "when", False
+            self._add(piece, Role.WORD, lexicon.key(word))
         elif word in lexicon.function or (word == "own" and self.before in _DETERMINERS):
             self._take_function_word(small)
         elif _is_name(piece):

@@ -28,6 +28,8 @@ def related(one: str, other: str) -> bool:
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) >= SHORTEST_ADJECTIVE and longer in (f"{shorter}li", f"{shorter}eli"):
         return True
+    if len(shorter) == SHORTEST_ROOT - 1 and shorter.endswith("at") and longer == f"{shorter}ion":
+        return True
     if len(shorter) < SHORTEST_ROOT:
         return False
     if shorter[:-1] == longer[:-1] and shorter[-3:] in _QUALITIES and longer[-3:] in _QUALITIES:
