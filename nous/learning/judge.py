@@ -186,5 +186,5 @@ def _linked(statement: Statement, nearest: Neighbour) -> Linked:
     found = compare(one, other, english())
     more = " ".join((*found.only_left, *found.only_right))
     reason = found.objection or f"only one says {more}, and they are not near enough to be the same"
-    is_open = one.quantities == other.quantities and one.is_question == other.is_question
+    is_open = found.is_open or not found.objection
     return Linked(fact_id=nearest.fact_id, reason=reason, similarity=nearest.similarity, is_open=is_open)

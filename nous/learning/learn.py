@@ -75,7 +75,7 @@ def doubts(learning: Learning, known: Knowledge) -> Iterator[Doubt]:
     taught = {finding.fact.id: finding.fact for finding in learning.findings}
     for finding in learning.findings:
         verdict = finding.verdict
-        if isinstance(verdict, Linked):
+        if isinstance(verdict, Linked) and verdict.is_open:
             other = known.get(verdict.fact_id)
             text = other.fact.text if other else taught[verdict.fact_id].text
             yield Doubt(exact_form(finding.candidate.text), verdict.fact_id, finding.candidate.text, text)

@@ -52,14 +52,10 @@ class Arbiter(Protocol):
 
 
 def ruled(verdict: Linked, ruling: Ruling) -> Known | Richer | Supersedes | Linked:
-    """*verdict*, as *ruling* has it; the reason says who ruled.
-
-    What differs in a number, a date or a name is never the same, whoever says so; the one may well correct the other.
-    """
+    """*verdict*, which is open, as *ruling* has it; the reason says who ruled."""
     fact_id, similarity = verdict.fact_id, verdict.similarity
     by = f"{ruling.by}: {ruling.why}" if ruling.why else ruling.by
-    may_merge = verdict.is_open or ruling.relation is Relation.CORRECTS
-    match ruling.relation if may_merge else Relation.DIFFERENT:
+    match ruling.relation:
         case Relation.SAME:
             return Known(fact_id=fact_id, reason=f"the same, says {by}", similarity=similarity)
         case Relation.LESS:

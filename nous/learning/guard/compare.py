@@ -17,11 +17,13 @@ class Comparison:
     """Why the two must be kept apart, in words, or None; and the content words that only one of them has.
 
     `conflict` says, in words, which value each of them gives to the same thing, where that is all they differ in: as in
-    `value 3 / 5`.
+    `value 3 / 5`. `is_open` means that the objection is to plain words alone, or to a language that is not known here:
+    whoever understands them may still find that they say the same.
     """
 
     objection: str | None = None
     conflict: str | None = None
+    is_open: bool = False
     only_left: tuple[str, ...] = ()
     only_right: tuple[str, ...] = ()
 
@@ -40,25 +42,36 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
     checks: tuple[Check, ...] = (_quantities, _language, _negation, _quantifiers, _modals, _question, _small_words)
     for check in checks:
         if objection := check(left, right, lexicon):
-            return Comparison(objection=objection, conflict=conflicting(left, right, lexicon))
+            conflict = conflicting(left, right, lexicon)
+            return Comparison(objection=objection, conflict=conflict, is_open=check is _language)
     found = paired(left.words, right.words, lexicon)
     only_left = tuple(found.left[at] for at in found.only_left)
     only_right = tuple(found.right[at] for at in found.only_right)
-    objection = (
-        _names_apart(only_left, only_right)
-        or _words_apart(only_left, only_right)
-        or _detail_apart(found.left, only_left, lexicon)
-        or _detail_apart(found.right, only_right, lexicon)
-        or _tenses(found)
-        or _voices(found, lexicon)
-        or _arrangement(found, lexicon)
-    )
+    in_words = _in_words(found, only_left, only_right, lexicon)
+    in_kind = _names_apart(only_left, only_right) or (None if in_words else _in_form(found, lexicon))
+    objection = in_kind or in_words
+    conflict = conflicting(left, right, lexicon) if objection else None
     return Comparison(
         objection=objection,
-        conflict=conflicting(left, right, lexicon) if objection else None,
+        conflict=conflict,
+        is_open=bool(in_words) and not in_kind and not conflict,
         only_left=tuple(word.text for word in only_left),
         only_right=tuple(word.text for word in only_right),
     )
+
+
+def _in_words(found: Pairing, left: Sequence[Word], right: Sequence[Word], lexicon: Lexicon) -> str | None:
+    """The objection to the words that only *left* and only *right* have."""
+    return (
+        _words_apart(left, right)
+        or _detail_apart(found.left, left, lexicon)
+        or _detail_apart(found.right, right, lexicon)
+    )
+
+
+def _in_form(found: Pairing, lexicon: Lexicon) -> str | None:
+    """The objection to how the words that both have are put."""
+    return _tenses(found) or _voices(found, lexicon) or _arrangement(found, lexicon)
 
 
 def _quantities(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
