@@ -56,6 +56,7 @@ class Kit:
             policy=self.policy,
             clock=self.clock,
             arbiter=self.arbiter,
+            forgotten=self.forgotten,
         )
 
 

@@ -1,7 +1,7 @@
 """Learning into a scope's log: read what is known, judge, and say what to append."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from nous.learning.index import IndexUnavailable
 from nous.learning.known import KnownFact
 from nous.learning.learn import doubts, learn
 from nous.learning.mend import Mended, mend
+from nous.learning.normalise import exact_form
 from nous.learning.policy import Policy
 from nous.learning.ruling import Arbiter, Doubt
 from nous.scope import Scope
@@ -60,7 +61,8 @@ class Learner:
 
     Teaching again is cheap where *embedder* remembers (`nous.embed.remembered`): it reads the rows that were added
     meanwhile, and judges. An embedder that does not answer stops nothing: what it could not compare is compared later.
-    What the texts alone leave open is put to the *arbiter*, if there is one.
+    What the texts alone leave open is put to the *arbiter*, if there is one. What is *forgotten* in a scope, by its
+    exact form, is passed over without a finding.
     """
 
     log: FactLog
@@ -69,6 +71,7 @@ class Learner:
     policy: Policy
     clock: Callable[[], datetime]
     arbiter: Arbiter | None = None
+    forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
 
     def teach(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> Lesson:
         """Judge *candidates*, in order, as said in *source*.
@@ -115,7 +118,15 @@ class Learner:
         self, candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", occasion: Occasion, embedder: Embedder
     ) -> tuple[Lesson, Sequence[Doubt]]:
         with self.memory.current(self.log, occasion.scope, embedder) as knowledge:
-            learning = learn(candidates, vectors, knowledge=knowledge, occasion=occasion)
+            # Asked after the log was read: whoever forgets later makes the log anew, and the commit is refused.
+            forgotten = self.forgotten(occasion.scope)
+            wanted = [at for at, each in enumerate(candidates) if exact_form(each.text) not in forgotten]
+            learning = learn(
+                [candidates[at] for at in wanted],
+                [vectors[at] for at in wanted],
+                knowledge=knowledge,
+                occasion=occasion,
+            )
             append = AppendFacts(
                 scope=occasion.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
             )

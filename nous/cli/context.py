@@ -5,10 +5,11 @@ from uuid import UUID
 import click
 
 from nous.cli.frame import App
+from nous.cli.show import counted, print_json
 from nous.embed.absent import present
 from nous.episode import Trust
 from nous.learning.known import KnownFact
-from nous.recall.context import LONGEST, Notes, block, ranked
+from nous.recall.context import LONGEST, Notes, block, left_out, ranked
 from nous.recall.hits import Filters, Remembrance
 from nous.recall.library import Library
 from nous.recall.query import asked
@@ -25,12 +26,14 @@ from nous.wiring import build
 @click.option(
     "--budget", default=LONGEST, type=click.IntRange(1, LONGEST), show_default=True, help="Characters of the block."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the block, and how many facts were left out of it.")
 @click.pass_obj
-def context(app: App, *, scope: str, query: str, budget: int) -> None:
+def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> None:
     """Print what a new session should know: the last session in short, and facts, as notes that fit a budget.
 
     The block is headed as notes, not instructions, and marked so that nothing in it can end it. Nothing is printed
-    where nothing is known, and a query such as "ok" or "/commit" is not searched for.
+    where nothing is known, and a query such as "ok" or "/commit" is not searched for. Facts that only a tool or a page
+    has said are left out, and counted on standard error.
     """
     world, within = build(app.settings), Scope.parse(scope)
     kit, embedder = world.kit, present(world.kit.embedder)
@@ -39,11 +42,21 @@ def context(app: App, *, scope: str, query: str, budget: int) -> None:
         only = Filters(kinds=(Remembrance.FACT,), trust=Trust.ASSISTANT)
         hits = search(question, Library(shelf=shelf, only=only), limit=50) if question.text else ()
         facts = _in_order(shelf, [hit.id for hit in hits if hit.superseded_by is None])
+        doubted = left_out(shelf.knowledge)
     episodes, anchor = kit.episodes.recent(within, 1), kit.anchors.latest(within)
     is_newer = anchor is not None and (not episodes or anchor.at >= episodes[0].ended_at)
     notes = Notes(facts=facts, anchor=anchor if is_newer else None, episode=episodes[0] if episodes else None)
-    if told := block(notes, budget=budget):
+    told = block(notes, budget=budget)
+    if as_json:
+        print_json({"block": told, "left_out": doubted})
+    elif told:
         click.echo(told)
+    if not told and block(notes):
+        click.echo(f"nous: no note fits into {budget:,} characters", err=True)
+    if doubted:
+        is_one = doubted == 1
+        what = f"{counted(doubted, 'fact')} that only a tool or page has said {'is' if is_one else 'are'} left out"
+        click.echo(f"nous: {what}", err=True)
 
 
 def _in_order(shelf: Shelf, found: list[UUID]) -> list[KnownFact]:

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from nous.embed.absent import present
 from nous.errors import BadInput, NotFound
 from nous.learning.known import Knowledge, KnownFact
 from nous.recall.why import named
@@ -15,9 +16,16 @@ _SHORTEST = 4
 
 @contextmanager
 def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
-    """What a scope knows at this moment."""
-    with world.kit.memory.current(world.kit.facts, scope, world.kit.embedder) as knowledge:
+    """What a scope knows at this moment; without vectors where the embedder cannot say who it is."""
+    with world.kit.memory.current(world.kit.facts, scope, present(world.kit.embedder)) as knowledge:
         yield knowledge
+
+
+def checked_beginning(name: str) -> str:
+    """*name*, if it is long enough to name a fact. Raises `BadInput`."""
+    if len(name.replace("-", "")) < _SHORTEST:
+        raise BadInput(f"{name!r} is too short to name a fact: give at least {_SHORTEST} characters of its id")
+    return name
 
 
 def one_of(name: str, knowledge: Knowledge, scope: Scope) -> KnownFact:
@@ -27,9 +35,7 @@ def one_of(name: str, knowledge: Knowledge, scope: Scope) -> KnownFact:
         NotFound: there is none in *scope*.
         BadInput: there are several, or *name* is too short.
     """
-    if len(name.replace("-", "")) < _SHORTEST:
-        raise BadInput(f"{name!r} is too short to name a fact: give at least {_SHORTEST} characters of its id")
-    found = named(name, knowledge)
+    found = named(checked_beginning(name), knowledge)
     if not found:
         raise NotFound(f"there is no fact {name!r} in {scope}")
     if len(found) > 1:

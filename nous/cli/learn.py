@@ -12,8 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Bus, Refused
 from nous.cli.frame import BAD_INPUT, App
+from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
-from nous.cli.show import shortened
+from nous.cli.show import counted, shortened
 from nous.effects import Effects
 from nous.episode import CandidateFact, Outcome, Summary, Trust
 from nous.errors import BadInput, Retryable
@@ -24,11 +25,15 @@ from nous.learning.finding import Finding
 from nous.learning.normalise import exact_form
 from nous.learning.usable import LONGEST_TEXT
 from nous.scope import Scope
+from nous.summary.answer_repair import date_of
 from nous.wiring import World, build
 from workers.fact_extractor import NAME
 
 _AT_ONCE = 64
 _REFUSALS = 1000
+_SHOULD_BE = {"dataclass_type": "should be a text or an object", "tuple_type": "should be a list of numbers"}
+"""What a line has to be, where pydantic says it in Python's words, by its kinds of errors."""
+
 _TOLD = Summary(
     title="Told by hand",
     summary="",
@@ -59,16 +64,17 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     """Learn candidate facts from FILE or standard input, and print a verdict for each.
 
     A line is a JSON text, or an object with `text` and, if known, category, subject, confidence, turns and event_date.
-    The verdict is new, known, richer, supersedes or linked, with the reason and the other fact's id. A line that
-    cannot be used is reported, and the others are learned all the same.
+    The verdict is new, known, richer, supersedes or linked, with the id of the fact that says it now, the reason, and
+    the other fact's id. A line that cannot be used is reported, and the others are learned all the same.
     """
     app: App = ctx.obj
-    has_complaints = False
+    has_complaints = is_told = False
     with opened(source) as stream:
         world, within = build(app.settings), Scope.parse(scope)
         teacher = _Teacher(world, within, session or f"cli-{uuid4().hex[:8]}")
         forgotten = () if again else world.kit.forgotten(within)
         for lines in _batches(_lines(stream, forgotten), _AT_ONCE):
+            is_told = True
             for line in lines:
                 if line.complaint:
                     has_complaints = True
@@ -76,7 +82,23 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
             candidates = [line.candidate for line in lines if line.candidate]
             for finding in teacher.teach(candidates):
                 click.echo(orjson.dumps(_as_object(finding), default=str) if as_json else _in_words(finding))
+    for warning in _warnings(world, within, is_told=is_told):
+        click.echo(f"nous: {warning}", err=True)
     ctx.exit(BAD_INPUT if has_complaints else 0)
+
+
+def _warnings(world: World, scope: Scope, *, is_told: bool) -> Iterator[str]:
+    """That nothing was told, or of how many facts a verdict could not take account."""
+    if not is_told:
+        yield "no facts were told"
+        return
+    with knowledge_of(world, scope) as knowledge:
+        count = sum(1 for _ in knowledge.without_vector())
+        embedder = knowledge.embedder_id
+    if count:
+        has = "has" if count == 1 else "have"
+        facts = f"{counted(count, 'fact')} of the scope {has} no vector by {embedder}"
+        yield f"{facts} and could not be compared: nous reembed"
 
 
 class _Teacher:
@@ -146,8 +168,11 @@ def _candidate(raw: bytes, forgotten: Collection[str]) -> CandidateFact:
     try:
         candidate = TypeAdapter(CandidateFact).validate_python(_by_the_user(said))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise BadInput(f"{'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}") from None
+        raise BadInput(_in_plain_words(error)) from None
+    if candidate.event_date is not None and date_of(candidate.event_date, _unheard) is None:
+        raise BadInput(
+            f"event_date: {candidate.event_date!r} is no day, month or year: write 2026-03-01, 2026-03 or 2026"
+        )
     form = exact_form(candidate.text)
     if not form:
         raise BadInput("text: it says nothing")
@@ -156,6 +181,17 @@ def _candidate(raw: bytes, forgotten: Collection[str]) -> CandidateFact:
     if len(candidate.text) > LONGEST_TEXT:
         raise BadInput(f"text: it has {len(candidate.text):,} characters; a fact has at most {LONGEST_TEXT:,}")
     return candidate
+
+
+def _in_plain_words(error: ValidationError) -> str:
+    """The first thing that is wrong with a line, and where in it."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    place, kind = ".".join(map(str, first["loc"])), first["type"]
+    return f"{place or 'the line'}: {_SHOULD_BE.get(kind, first['msg']).replace('Input should', 'should')}"
+
+
+def _unheard(_: str) -> None:
+    """Whoever reads a date has something to say of it, which is said in other words here."""
 
 
 def _by_the_user(said: Any) -> Any:
@@ -182,7 +218,6 @@ def _as_object(finding: Finding) -> dict[str, Any]:
 
 
 def _in_words(finding: Finding) -> str:
-    other = f"  [{finding.other_id}]" if finding.other_id else ""
-    return (
-        f"{finding.verdict.name:<10} {shortened(finding.candidate.text, 90)}\n{'':<10} {finding.verdict.reason}{other}"
-    )
+    name, said = finding.verdict.name, shortened(finding.candidate.text, 90)
+    other = f"  [{finding.other_id}]" if finding.other_id not in {None, finding.fact.id} else ""
+    return f"{name:<10} {said}  {finding.fact.id}\n{'':<10} {finding.verdict.reason}{other}"

@@ -11,7 +11,7 @@ from nous.bus.base import Lane
 from nous.cli.frame import FAILED, App, exit_code
 from nous.cli.show import in_words, print_json, table
 from nous.cli.waiting import awaited, has_failed
-from nous.errors import NousError
+from nous.errors import BadInput, NousError
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
 from nous.runtime.publish import About
@@ -58,6 +58,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     are published all the same.
     """
     app: App = ctx.obj
+    if session is not None and len(paths) > 1:
+        raise BadInput(f"--session {session} names one session, and {len(paths)} files were given; publish each alone")
     about = About(scope=Scope.parse(scope), agent_id=agent, session_id=session, format=format_, compacting=compacting)
     world = build(app.settings)
     failures: list[NousError] = []

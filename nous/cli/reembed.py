@@ -1,11 +1,14 @@
 """`nous reembed`: vectors for facts that have none by the embedder that is set."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import click
 
 from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of
+from nous.cli.show import counted, print_json
+from nous.jobs.rq.census import workers_seen
 from nous.learning.announcing import unembedded
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
@@ -15,25 +18,46 @@ from nous.wiring import World, build
 @click.command()
 @click.option("--scope", multiple=True, help="Only this scope; may be given again. Without it, all of them.")
 @click.option("--dry-run", is_flag=True, help="Only count.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def reembed(app: App, *, scope: Sequence[str], dry_run: bool) -> None:
+def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> None:
     """Have workers embed the facts that have no vector by the embedder that is set, and compare them with the others.
 
-    So after the embedder was changed, or did not answer. Vectors by another embedder stay where they are, so workers
-    that still use it are not disturbed, and going back costs nothing.
+    So after the embedder was changed, and the workers were started anew with it, or after it did not answer. Vectors by
+    another embedder stay where they are, so workers that still use it are not disturbed, and going back costs nothing.
     """
     world = build(app.settings)
     scopes = [Scope.parse(each) for each in scope] or world.kit.episodes.scopes()
-    waiting = {each: _waiting(world, each) for each in scopes}
-    for each, count in waiting.items():
-        if count and not dry_run:
-            state = f"{world.kit.facts.read(each, embedder=NO_VECTORS).version} {world.kit.embedder.id}"
-            world.bus.publish(unembedded(each, state=state, at=world.kit.clock()))
-        click.echo(f"{each}: {count} facts wait for a vector by {world.kit.embedder.id}")
-    if not any(waiting.values()):
-        click.echo(f"every fact has its vector by {world.kit.embedder.id}")
+    counts = {each: _waiting(world, each) for each in scopes}
+    waiting = {each: count for each, count in counts.items() if count}
+    if not dry_run:
+        for each in waiting:
+            _hand_over(world, each)
+    if as_json:
+        print_json([_as_object(world, *row, is_handed_over=not dry_run) for row in waiting.items()])
+    else:
+        click.echo("\n".join(_lines(world, waiting, verb="would be" if dry_run else "were")))
+    if waiting and not dry_run and not workers_seen(world.rq_client):
+        click.echo("nous: no worker runs: nous up", err=True)
 
 
 def _waiting(world: World, scope: Scope) -> int:
     with knowledge_of(world, scope) as knowledge:
         return sum(1 for _ in knowledge.without_vector())
+
+
+def _hand_over(world: World, scope: Scope) -> None:
+    state = f"{world.kit.facts.read(scope, embedder=NO_VECTORS).version} {world.kit.embedder.id}"
+    world.bus.publish(unembedded(scope, state=state, at=world.kit.clock()))
+
+
+def _lines(world: World, waiting: Mapping[Scope, int], *, verb: str) -> Iterator[str]:
+    embedder = world.kit.embedder.id
+    for scope, count in waiting.items():
+        yield f"{scope}: {counted(count, 'fact')} without a vector by {embedder} {verb} handed to workers"
+    if not waiting:
+        yield f"every fact has its vector by {embedder}"
+
+
+def _as_object(world: World, scope: Scope, count: int, *, is_handed_over: bool) -> dict[str, Any]:
+    return {"scope": str(scope), "facts": count, "embedder": world.kit.embedder.id, "handed_over": is_handed_over}

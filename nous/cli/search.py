@@ -10,6 +10,8 @@ from nous.cli.frame import App
 from nous.cli.memory import place_told
 from nous.cli.show import print_json, shortened
 from nous.episode import Category
+from nous.errors import BadInput
+from nous.learning.known import KnownFact
 from nous.recall.hits import Filters, Hit, Remembrance
 from nous.recall.library import Library
 from nous.recall.query import asked
@@ -19,6 +21,8 @@ from nous.wiring import build
 
 _EPISODES = 1000
 """Episodes that are searched: those that ended last."""
+
+_SHOWN = "%Y-%m-%d %H:%M"
 
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 
@@ -55,6 +59,11 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
 
     Each hit says what it was found by. A query that nothing is near to finds nothing.
     """
+    if not query.strip():
+        raise BadInput("the query is empty: say what to look for")
+    filters = Filters(**only)
+    if filters.after and filters.before and filters.after >= filters.before:
+        raise BadInput(f"nothing is after {filters.after:{_SHOWN}} and before {filters.before:{_SHOWN}}")
     world, within = build(app.settings), Scope.parse(scope)
     kit = world.kit
     episodes = kit.episodes.recent(within, limit=_EPISODES)
@@ -62,24 +71,30 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
     ids = [episode.id for episode in episodes]
     vectors = kit.episode_vectors.episode_vectors(within, ids, embedder=kit.embedder.id)
     with kit.memory.shelf(kit.facts, within, kit.embedder) as shelf:
-        library = Library(shelf=shelf, episodes=episodes, vectors=vectors, only=Filters(**only))
+        library = Library(shelf=shelf, episodes=episodes, vectors=vectors, only=filters)
         hits = find(question, library, limit=limit, everything=everything)
+        told = [_told(hit, _date(hit, shelf.knowledge.get(hit.id))) for hit in hits]
     if question.lacks:
         click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)
     if as_json:
         print_json([asdict(hit) for hit in hits])
     else:
-        click.echo("\n".join(map(_told, hits)) or "nothing was found")
+        click.echo("\n".join(told) or "nothing was found")
 
 
-def _told(hit: Hit) -> str:
+def _date(hit: Hit, known: KnownFact | None) -> datetime:
+    """When the session that is shown beside a hit said it, which of a fact is the first that did."""
+    return known.fact.source.said_at or known.fact.learned_at if known else hit.date
+
+
+def _told(hit: Hit, date: datetime) -> str:
     """A hit for the eye: what it is, from where, and why it was found."""
     state = "  (superseded)" if hit.superseded_by else ""
     place = place_told(hit.session_id, hit.turns)
     return "\n".join(
         (
             f"{hit.kind:<8} {shortened(hit.text, 120)}{state}",
-            f"         {place}, {hit.date:%Y-%m-%d}  {hit.id}",
+            f"         {place}, {date:%Y-%m-%d}  {hit.id}",
             f"         by {'; by '.join(hit.found_by)}",
         )
     )

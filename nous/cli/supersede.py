@@ -9,7 +9,7 @@ from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of, one_of
 from nous.cli.show import shortened
 from nous.effects import AppendFacts, Effects
-from nous.errors import Retryable
+from nous.errors import BadInput, Retryable
 from nous.learning.superseding import superseding
 from nous.scope import Scope
 from nous.wiring import World, build
@@ -34,6 +34,8 @@ def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None
     world, within = build(app.settings), Scope.parse(scope)
     with knowledge_of(world, within) as knowledge:
         gone, stays = (one_of(name, knowledge, within) for name in (old, new))
+    if gone is stays:
+        raise BadInput(f"{old} and {new} are the same fact: {shortened(gone.fact.text, 70)}")
     _commit(world, within, gone.fact.id, stays.fact.id, because)
     click.echo(f"{shortened(gone.fact.text, 70)}\n  gave way to: {shortened(stays.fact.text, 90)}")
 

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import knowledge_of, one_of
+from nous.cli.knowing import checked_beginning, knowledge_of, one_of
 from nous.cli.show import print_json, shortened
 from nous.errors import NotFound
 from nous.fact import Source
-from nous.recall.why import Grounds, Relative, Telling, grounds, named
+from nous.recall.why import GAVE_WAY, Grounds, Relative, Telling, grounds, named
 from nous.scope import Scope
 from nous.wiring import World, build
 
@@ -40,6 +40,7 @@ def why(app: App, fact: str, *, scope: str | None, as_json: bool) -> None:
 
 
 def _found(name: str, world: World, scopes: list[Scope]) -> Grounds:
+    checked_beginning(name)
     for scope in scopes:
         with knowledge_of(world, scope) as knowledge:
             if len(scopes) == 1 or named(name, knowledge):
@@ -53,7 +54,8 @@ def _lines(found: Grounds) -> Iterator[str]:
     yield fact.text
     about = f" about {fact.subject}" if fact.subject else ""
     sessions = "1 session" if known.times_confirmed == 1 else f"{known.times_confirmed} sessions"
-    yield f"  a {fact.category} fact{about} in {fact.scope}, said by {sessions}; {_state(found)}"
+    kind = f"{'an' if fact.category[0] in 'aeiou' else 'a'} {fact.category} fact"
+    yield f"  {kind}{about} in {fact.scope}, said by {sessions}; {_state(found)}"
     yield f"  {fact.id}"
     for number, telling in enumerate(found.tellings):
         yield from _telling(telling, is_first=number == 0)
@@ -75,7 +77,7 @@ def _telling(telling: Telling, *, is_first: bool) -> Iterator[str]:
     if not is_first:
         yield f"  in the words: {telling.text}"
     yield from (f"  {line}" for line in _place(telling.source))
-    yield from (f"  > {shortened(quote, 300)}" for quote in telling.quotes)
+    yield from (f"  > {shortened(quote, 320)}" for quote in telling.quotes)
 
 
 def _place(source: Source) -> Iterator[str]:
@@ -88,8 +90,12 @@ def _place(source: Source) -> Iterator[str]:
 
 
 def _relative(relative: Relative) -> Iterator[str]:
-    until = f", which was true until {_day(relative.valid_to)}" if relative.valid_to else ""
-    yield f"\n{relative.relation} {relative.fact_id}{until}: {relative.reason}"
+    """Of two facts that cannot both be true, `valid_to` is until when the older one was."""
+    if relative.relation == GAVE_WAY:
+        yield f"\ngave way on {_day(relative.valid_to or relative.at)} to {relative.fact_id}: {relative.reason}"
+    else:
+        until = f", which was true until {_day(relative.valid_to)}" if relative.valid_to else ""
+        yield f"\n{relative.relation} {relative.fact_id}{until}: {relative.reason}"
     yield f"  {shortened(relative.text, 300)}"
 
 

@@ -4,20 +4,17 @@ What one source alone has said goes, with every row about it. What others have s
 of them: as a new fact, since a fact's id derives from who said it and how. Reasons that may quote what is gone go too.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, embedding
-from nous.learning.finding import fact_id
-from nous.learning.normalise import exact_form
+from nous.learning.forgotten import alike
+from nous.learning.retelling import Stays, Told, places, settle, tell
 
 FORGOTTEN = "what it was compared with was forgotten"
 """In place of a reason that may quote it."""
-
-Stays = Callable[[UUID, Source], bool]
-"""Whether it may still be known that a source has said a fact."""
 
 
 class Kept(NamedTuple):
@@ -53,24 +50,9 @@ def without_session(rows: Sequence[Row], session_id: str) -> Erased:
 
 
 def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
-    """*rows* without one fact, whoever has said it."""
-    return without(rows, lambda fact, _: fact != forgotten)
-
-
-@dataclass(slots=True)
-class _Told:
-    """A fact as the old log tells it, and what becomes of it: *now* is its new self, *id* what it goes by."""
-
-    learned: Learned
-    again: list[Confirmed] = field(default_factory=list[Confirmed])
-    heir: Confirmed | None = None
-    now: Fact | None = None
-    id: UUID | None = None
-    superseded: Superseded | None = None
-
-    @property
-    def keeps_text(self) -> bool:
-        return self.now is not None and self.now.text == self.learned.fact.text
+    """*rows* without one fact and all that say the same, whoever has said them."""
+    gone = alike(rows, forgotten)
+    return without(rows, lambda fact, _: fact not in gone)
 
 
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
@@ -78,8 +60,8 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     if all(stays(fact, source) for fact, source in _tellings(rows)):
         return _unchanged(rows)
     own = _in_own_words(rows, stays)
-    told = _told(row for row in own if row)
-    _settle(told, stays)
+    told = tell(row for row in own if row)
+    settle(told, stays)
     touched = {fact for fact, each in told.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := _ends(row)) for end in ends}
     rewriter = _Rewriter(told, stays, tied | touched)
@@ -136,7 +118,7 @@ def _in_own_words(rows: Sequence[Row], stays: Stays) -> list[Row | None]:
     """
     merged = {
         (each.superseded.by, each.superseded.at, each.learned.fact.text): each
-        for fact, each in _told(rows).items()
+        for fact, each in tell(rows).items()
         if each.superseded and not stays(fact, each.learned.fact.source)
     }
 
@@ -148,54 +130,6 @@ def _in_own_words(rows: Sequence[Row], stays: Stays) -> list[Row | None]:
         return None if text is None else replace(row, text=text, reason=FORGOTTEN, similarity=None)
 
     return [own(row) for row in rows]
-
-
-def _told(rows: Iterable[Row]) -> dict[UUID, _Told]:
-    told: dict[UUID, _Told] = {}
-    for row in rows:
-        match row:
-            case Learned():
-                told[row.fact.id] = _Told(row)
-            case Confirmed() if row.fact_id in told:
-                told[row.fact_id].again.append(row)
-            case Superseded() if row.fact_id in told:
-                told[row.fact_id].superseded = row
-            case _:
-                pass
-    return told
-
-
-def _settle(told: Mapping[UUID, _Told], stays: Stays) -> None:
-    """Say of each fact what it is from now on."""
-    inherited: list[tuple[_Told, Confirmed]] = []
-    for fact, each in told.items():
-        if stays(fact, each.learned.fact.source):
-            each.now, each.id = each.learned.fact, fact
-        elif heir := next((row for row in each.again if stays(fact, row.source)), None):
-            inherited.append((each, heir))
-    if not inherited:
-        return
-    owners = {exact_form(each.now.text): each.now.id for each in reversed([*told.values()]) if each.now}
-    for each, heir in inherited:
-        form = exact_form(heir.text)
-        if form in owners:  # it was merged with one that says the same: now that one is left
-            each.id = owners[form]
-            continue
-        each.heir, each.now = heir, _retold(each.learned.fact, heir)
-        each.id = owners[form] = each.now.id
-
-
-def _retold(fact: Fact, heir: Confirmed) -> Fact:
-    """*fact* in the words of *heir*. What else the first source has said of it is not known of this one."""
-    return replace(
-        fact,
-        id=fact_id(heir.source.episode_id, heir.text),
-        text=heir.text.strip(),
-        subject="",
-        source=heir.source,
-        learned_at=heir.at,
-        event_date=None,
-    )
 
 
 def _ends(row: Row) -> set[UUID]:
@@ -218,10 +152,11 @@ def _named(row: Row) -> set[UUID]:
 class _Rewriter:
     """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone."""
 
-    def __init__(self, told: Mapping[UUID, _Told], stays: Stays, suspect: set[UUID]) -> None:
+    def __init__(self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID]) -> None:
         self._told = told
         self._stays = stays
         self._suspect = suspect
+        self._places = {id(place.row): place for place in places(told)}
 
     def __call__(self, row: Row) -> Row | None:
         """The row that takes the place of *row*, if one does."""
@@ -257,12 +192,13 @@ class _Rewriter:
         return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
 
     def _superseded(self, row: Superseded) -> Superseded | None:
-        one, by = self._now(row.fact_id), self._successor(row.by)
-        if one is None or by is None or one == by:
+        place = self._places.get(id(row))
+        if place is None:
             return None
+        one, by, valid_to = place.fact, place.by, place.valid_to
         if (one, by) == (row.fact_id, row.by):
             return row
-        return replace(row, fact_id=one, by=by, reason=FORGOTTEN, similarity=None)
+        return replace(row, fact_id=one, by=by, reason=FORGOTTEN, similarity=None, valid_to=valid_to)
 
     def _linked(self, row: Linked) -> Linked | None:
         one, other = self._now(row.fact_id), self._now(row.other)
@@ -275,13 +211,3 @@ class _Rewriter:
     def _now(self, fact: UUID) -> UUID | None:
         each = self._told.get(fact)
         return each.id if each else None
-
-    def _successor(self, fact: UUID) -> UUID | None:
-        """What *fact* goes by, or where it is gone, what had taken its place, and so on."""
-        seen: set[UUID] = set()
-        found: UUID | None = fact
-        while found is not None and found not in seen and self._now(found) is None:
-            seen.add(found)
-            each = self._told.get(found)
-            found = each.superseded.by if each and each.superseded else None
-        return None if found is None or found in seen else self._now(found)

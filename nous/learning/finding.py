@@ -128,7 +128,8 @@ def _contradicting(
 ) -> Finding:
     """Of *fact* and *other*, which cannot both be true, the one that was said later is current."""
     if occasion.said_at < other.said_at:
-        gone = outdated(fact.id, by=other.fact.id, verdict=verdict, valid_to=other.valid_from, at=occasion.at)
+        valid_to = max(occasion.said_at, other.valid_from)
+        gone = outdated(fact.id, by=other.fact.id, verdict=verdict, valid_to=valid_to, at=occasion.at)
         late = Linked(
             fact_id=verdict.fact_id,
             reason=f"{verdict.reason}; the other was said later",

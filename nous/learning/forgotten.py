@@ -1,11 +1,12 @@
 """Texts that must not be learned again, known by their marks alone."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from uuid import UUID
 
-from nous.fact import Confirmed, Fact, Learned, Row
+from nous.fact import Confirmed, Fact, Learned, Row, Superseded
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
@@ -34,15 +35,40 @@ def mark_of(scope: Scope, form: str) -> str:
     return blake2b(form.encode(errors="replace"), key=key, digest_size=16).hexdigest()
 
 
-def wordings(rows: Sequence[Row], fact: UUID) -> frozenset[str]:
-    """Every exact form in which *fact* was said; empty where there is no such fact."""
-    texts = (_text(row, fact) for row in rows)
-    return frozenset(exact_form(text) for text in texts if text is not None)
+def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
+    """Every exact form in which any of *facts* was said; empty where there are none."""
+    return frozenset(exact_form(text) for fact, text in _said(rows) if fact in facts)
 
 
-def _text(row: Row, fact: UUID) -> str | None:
-    match row:
-        case Learned(fact=Fact(id=found, text=text)) | Confirmed(fact_id=found, text=text) if found == fact:
-            return text
-        case _:
-            return None
+def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
+    """*fact*, and all that say the same: what gave way to it without being contradicted, and what was said in its words.
+
+    Forgetting it alone would make them current again.
+    """
+    known = tuple(rows)
+    forms: defaultdict[UUID, set[str]] = defaultdict(set)
+    owners: defaultdict[str, set[UUID]] = defaultdict(set)
+    before: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for said, text in _said(known):
+        form = exact_form(text)
+        forms[said].add(form)
+        owners[form].add(said)
+    for row in known:
+        if isinstance(row, Superseded) and row.valid_to is None:
+            before[row.by].add(row.fact_id)
+    found, fresh = {fact}, {fact}
+    while fresh:
+        near = (owners[form] for each in fresh for form in forms[each])
+        fresh = set().union(*near, *(before[each] for each in fresh)) - found
+        found |= fresh
+    return frozenset(found)
+
+
+def _said(rows: Iterable[Row]) -> Iterator[tuple[UUID, str]]:
+    """Each fact, with every text in which it was said."""
+    for row in rows:
+        match row:
+            case Learned(fact=Fact(id=fact, text=text)) | Confirmed(fact_id=fact, text=text):
+                yield fact, text
+            case _:
+                pass

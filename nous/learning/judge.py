@@ -21,6 +21,12 @@ from nous.learning.statement import Statement
 
 SAME_SENSE = "the same in other words"
 
+MOST_COMPARED = 20_000
+"""Characters of neighbours that are compared word by word, the nearest: some hundreds of facts, a few long ones.
+
+It bounds how long a scope is held. A twin that stands behind so many strangers, all with its very numbers, is missed.
+"""
+
 MOST_CONTRADICTED = 16
 """Neighbours that are looked at for a contradiction, the nearest."""
 
@@ -154,9 +160,13 @@ def _guarded(statement: Statement, neighbours: Sequence[Neighbour], policy: Poli
 
 def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[Known | Richer]:
     """Every verdict that stores no second fact beside a neighbour, nearest first."""
+    room = MOST_COMPARED
     for other in near:
         if other.statement.reading.quantities != statement.reading.quantities:
             continue  # what most neighbours differ in, where facts are many and alike
+        room -= len(other.statement.text)
+        if room < 0:
+            return
         found = compare(statement.reading, other.statement.reading, english())
         if found.objection:
             continue

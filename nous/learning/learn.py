@@ -117,8 +117,9 @@ def _by_text(statement: Statement, known: Knowledge, occasion: Occasion) -> Know
         return Known(fact_id=last.fact.id, reason=ALREADY)
     if last.superseded is None:
         return Known(fact_id=last.fact.id, reason=SAME_TEXT)
-    was_true = last.superseded.valid_to is not None and occasion.said_at <= last.superseded.valid_to
-    return Known(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if was_true else None
+    corrected_by = known.get(last.superseded.by)
+    is_past = corrected_by is not None and occasion.said_at <= corrected_by.said_at
+    return Known(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
 
 def _is_retold(statement: Statement, other: KnownFact, occasion: Occasion) -> bool:

@@ -88,7 +88,8 @@ def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -
             return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
         case Supersedes():
             older, newer = sorted((fact, known[verdict.fact_id]), key=lambda each: each.said_at)
-            gone = outdated(older.fact.id, by=newer.fact.id, verdict=verdict, valid_to=newer.valid_from, at=at)
+            valid_to = max(older.said_at, newer.valid_from)
+            gone = outdated(older.fact.id, by=newer.fact.id, verdict=verdict, valid_to=valid_to, at=at)
             return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=older.fact)
         case Linked(fact_id=other):
             rows = (embedded, *_linked(fact, other, verdict, at))

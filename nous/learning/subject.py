@@ -15,5 +15,11 @@ def of_one_subject(verdict: Verdict, subject: str, known: Knowledge, *, is_ruled
     one, other = exact_form(subject), exact_form(known[verdict.fact_id].fact.subject)
     if one == other != "" or (is_ruled and not (one and other)):
         return verdict
-    reason = f"{verdict.reason}; but their subjects differ: {one or 'none'} / {other or 'none'}"
+    reason = f"{verdict.reason}; but {_difference(one, other)}"
     return Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
+
+
+def _difference(one: str, other: str) -> str:
+    if one and other:
+        return f"their subjects differ: about {one} / about {other}"
+    return "only one names its subject" if one or other else "neither names its subject"

@@ -36,8 +36,17 @@ def ranked(facts: Iterable[KnownFact]) -> list[KnownFact]:
     What users want and have decided comes first, then what many sessions have said, then what is newest. What only a
     tool or a page has said is left out: whoever wrote that may have written it for this place.
     """
-    told = [known for known in facts if known.is_current and known.trust not in _DOUBTED]
+    told = [known for known in facts if known.is_current and not _is_doubted(known)]
     return sorted(told, key=lambda known: (_rank(known), known.times_confirmed, known.said_at), reverse=True)
+
+
+def left_out(facts: Iterable[KnownFact]) -> int:
+    """How many current *facts* only a tool or a page has said."""
+    return sum(known.is_current and _is_doubted(known) for known in facts)
+
+
+def _is_doubted(known: KnownFact) -> bool:
+    return known.trust in _DOUBTED
 
 
 def _rank(known: KnownFact) -> int:

@@ -8,16 +8,17 @@ from uuid import UUID
 from nous.brief import Brief
 from nous.fact import Source
 from nous.learning.known import Knowledge, KnownFact
+from nous.recall.quotes import quoted
 
-_MOST_QUOTES = 6
-_LONGEST_QUOTE = 600
+GAVE_WAY = "gave way to"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """One time that a fact was said: as what, by whom, what was made of it, and the words of the turns it rests on.
+    """One time that a fact was said: as what, by whom, what was made of it, and lines of the turns it rests on.
 
-    `quotes` are empty where the episode's brief is gone, or shows none of the turns.
+    `quotes` begin with those that have most of its words. There are none where the episode's brief is gone, or shows
+    none of the turns.
     """
 
     text: str
@@ -67,21 +68,19 @@ def _tellings(known: KnownFact, brief: Callable[[UUID], Brief | None]) -> Iterat
         at=fact.learned_at,
         reason=known.reason,
         similarity=None,
-        quotes=_quotes(fact.source, brief),
+        quotes=_quotes(fact.text, fact.source, brief),
     )
     for row in known.confirmed:
-        quotes = _quotes(row.source, brief)
+        quotes = _quotes(row.text, row.source, brief)
         yield Telling(
             text=row.text, source=row.source, at=row.at, reason=row.reason, similarity=row.similarity, quotes=quotes
         )
 
 
-def _quotes(source: Source, brief: Callable[[UUID], Brief | None]) -> tuple[str, ...]:
-    """What the turns of *source* say, as far as the summarizer was shown it."""
+def _quotes(text: str, source: Source, brief: Callable[[UUID], Brief | None]) -> tuple[str, ...]:
+    """What the turns of *source* say of *text*, as far as the summarizer was shown it."""
     found = brief(source.episode_id) if source.turns else None
-    passages = [passage for passage in found.passages if passage.turn in source.turns] if found else []
-    texts = [passage.text.strip() for passage in passages[:_MOST_QUOTES]]
-    return tuple(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…" for text in texts)
+    return quoted(text, (passage for passage in found.passages if passage.turn in source.turns)) if found else ()
 
 
 def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
@@ -97,7 +96,7 @@ def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
         )
     if row := known.superseded:
         yield Relative(
-            relation="gave way to",
+            relation=GAVE_WAY,
             fact_id=row.by,
             text=_text(knowledge, row.by),
             reason=row.reason,

@@ -63,7 +63,8 @@ class Forgetter:
         known = self._stores.tombstones.find(act.scope, act.key)
         found, counts = self._looked(act, self._wanted(act, known))
         if known is None and not counts:
-            raise NotFound(f"there is no {act.what} {act.name} in {act.scope}, nor anything of it")
+            where = "" if act.name == str(act.scope) else f" in {act.scope}"
+            raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
         return self._receipt(act, counts, found, known, is_rehearsal=True)
 
     def forget(self, act: Act) -> Receipt:

@@ -11,7 +11,7 @@ from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, form_name, se
 from nous.events import episode_id
 from nous.fact import Confirmed, Learned, Row
 from nous.learning.erasing import Erased, without_fact, without_session
-from nous.learning.forgotten import Forgotten, mark_of, wordings
+from nous.learning.forgotten import Forgotten, alike, mark_of, wordings
 from nous.scope import Scope
 from nous.store.erasure import Erasure
 
@@ -129,7 +129,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A fact, in all its wordings; none of them is learned again."""
+    """A fact, in all its wordings, with all that say the same; none of them is learned again."""
 
     scope: Scope
     id: UUID
@@ -148,8 +148,7 @@ class Known:
         return frozenset({self.key, *map(form_name, self._marks(stores))})
 
     def facts(self, stores: Stores) -> frozenset[UUID]:
-        del stores
-        return frozenset({self.id})
+        return alike(stores.store.rows(self.scope), self.id)
 
     def wanted(self, stores: Stores, facts: frozenset[UUID]) -> Wanted:
         return Wanted(scope=self.scope, facts=facts, forms=self._forms(stores))
@@ -157,7 +156,7 @@ class Known:
     def remove(self, stores: Stores, *, dry_run: bool) -> Counter[str]:
         # The log comes last: it knows the wordings.
         counts = stores.store.candidates(self.scope, self._forms(stores), dry_run=dry_run)
-        said_in = sorted(_episodes(stores.store.rows(self.scope), self.id))
+        said_in = sorted(_episodes(stores.store.rows(self.scope), self.facts(stores)))
         counts["pinned answers"] = sum(stores.pins.drop(self.scope, each, dry_run=dry_run) for each in said_in)
         return counts + _counted(stores.store.rewrite(self.scope, self._rewritten, dry_run=dry_run))
 
@@ -165,7 +164,8 @@ class Known:
         return without_fact(tuple(rows), self.id)
 
     def _marks(self, stores: Stores) -> frozenset[str]:
-        return frozenset(mark_of(self.scope, form) for form in wordings(stores.store.rows(self.scope), self.id))
+        forms = wordings(stores.store.rows(self.scope), self.facts(stores))
+        return frozenset(mark_of(self.scope, form) for form in forms)
 
     def _forms(self, stores: Stores) -> Forgotten:
         """Its wordings, and all that were forgotten before: this may be the end of an act that broke off."""
@@ -215,14 +215,14 @@ def _counted(erased: Erased) -> Counter[str]:
     )
 
 
-def _episodes(rows: Iterable[Row], fact_id: UUID) -> set[UUID]:
-    """The episodes in which a fact was said."""
+def _episodes(rows: Iterable[Row], facts: Collection[UUID]) -> set[UUID]:
+    """The episodes in which any of *facts* was said."""
     told: set[UUID] = set()
     for row in rows:
         match row:
-            case Learned() if row.fact.id == fact_id:
+            case Learned() if row.fact.id in facts:
                 told.add(row.fact.source.episode_id)
-            case Confirmed() if row.fact_id == fact_id:
+            case Confirmed() if row.fact_id in facts:
                 told.add(row.source.episode_id)
             case _:
                 pass

@@ -31,6 +31,10 @@ _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 _SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key", "embed.api_key"})
 
+_AN_EMBEDDER = (
+    "should be minilm, hashed, or a provider and one of its models, such as ollama:nomic-embed-text "
+    "(NOUS_EMBEDDER in the environment, embedder in a file)"
+)
 _A_DURATION = "should be a number of seconds, or with a unit: 90s, 2m, 1h, 7d"
 
 Values = dict[str, Any]
@@ -139,6 +143,8 @@ def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[
 
 def _said(problem: str, message: str, key: str) -> str:
     """What is wrong; of a duration, pydantic knows only that it comes to a number."""
+    if key == "embedder":
+        return _AN_EMBEDDER
     is_no_number = problem.endswith(("_parsing", "_type", "_from_float"))
     return _A_DURATION if is_no_number and key in _durations() else message.removeprefix("Value error, ")
 

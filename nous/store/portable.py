@@ -4,9 +4,10 @@ A line is `{"kind", "scope", "record"}`: an `episode`, or a row of the fact log 
 `linked`). Vectors are left out: whoever reads the rows embeds the facts with an embedder of their own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -73,13 +74,31 @@ def exported(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def missing(rows: Iterable[Row], present: Iterable[Row]) -> Iterator[Row]:
-    """Those of *rows* that a log of *present* has not, in order; those about facts that neither has are left out."""
-    there = {_key(row) for row in present}
+    """Those of *rows* that a log of *present* has not, in order.
+
+    Those about facts that neither has are left out, and so are those by which a fact would give way to itself: two who
+    have both facts may have found so each the other way round.
+    """
+    known = list(present)
+    there = {_key(row) for row in known}
+    gone = {row.fact_id: row.by for row in known if isinstance(row, Superseded)}
     for row in exported(rows):
         key = _key(row)
-        if key not in there and all(("learned", fact_id) in there for fact_id in _about(row)):
-            there.add(key)
-            yield row
+        is_new = key not in there and all(("learned", fact_id) in there for fact_id in _about(row))
+        if not is_new or (isinstance(row, Superseded) and row.fact_id in _successors(row.by, gone)):
+            continue
+        there.add(key)
+        if isinstance(row, Superseded):
+            gone[row.fact_id] = row.by
+        yield row
+
+
+def _successors(fact_id: UUID, gone: Mapping[UUID, UUID]) -> set[UUID]:
+    """The fact, what it has given way to, and so on."""
+    found = {fact_id}
+    while (fact_id := gone.get(fact_id, fact_id)) not in found:
+        found.add(fact_id)
+    return found
 
 
 def told(row: Row) -> tuple[Source, str] | None:

@@ -125,3 +125,15 @@ def test_without_a_ruling_on_what_the_texts_leave_open_both_are_kept() -> None:
 
     assert second.verdict.name == "linked"
     assert len(scene.current) == 2
+
+
+def test_the_same_old_value_told_late_by_many_is_one_fact() -> None:
+    scene = Scene()
+    scene.hear(OLD, month=1)
+    scene.hear(OLD, month=5)
+
+    late = [scene.hear(NEW, month=month) for month in (2, 3, 4)]
+
+    assert [each.verdict.name for each in late] == ["linked", "known", "known"]
+    assert scene.current == [OLD]
+    assert scene.knowledge[late[0].fact.id].times_confirmed == 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid5
 
@@ -158,6 +159,17 @@ def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> N
         known = list(knowledge.current())
     assert len(known) == len(twins)
     assert [fact.times_confirmed for fact in known] == [2] * len(twins)
+
+
+def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
+    store = MemoryStore()
+    teacher = replace(learner(store), forgotten=lambda _: {"tim likes tea"})
+
+    lesson = teacher.teach(
+        [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
+    )
+
+    assert [finding.candidate.text for finding in lesson.findings] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:

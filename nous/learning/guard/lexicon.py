@@ -31,6 +31,15 @@ class Values:
     opposites: frozenset[frozenset[str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Numerals:
+    """Numbers that are spelled out."""
+
+    numbers: Mapping[str, int]
+    ordinals: Mapping[str, str]
+    multipliers: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lexicon:
     """Words by the part they play. All in lower case; the data file says what each part is for."""
@@ -54,9 +63,7 @@ class Lexicon:
     compounds: Phrases
     said_otherwise: Mapping[str, tuple[str, ...]]
     units: Mapping[str, str]
-    multipliers: Mapping[str, int]
-    numbers: Mapping[str, int]
-    ordinals: Mapping[str, str]
+    numerals: Numerals
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
     bases: Mapping[str, str]
@@ -138,9 +145,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         nouns_in_ly=_words(data["nouns_in_ly"]),
         said_otherwise={word: tuple(text.split()) for word, text in data["said_otherwise"].items()},
         units=_reversed(data["units"]),
-        multipliers=data["multipliers"],
-        numbers=data["numbers"],
-        ordinals=data["ordinals"],
+        numerals=Numerals(data["numbers"], data["ordinals"], data["multipliers"]),
         months=_calendar(data["calendar"]["months"], shortest=3),
         weekdays=_calendar(data["calendar"]["weekdays"], shortest=3),
         bases=_bases(data["irregular"]),

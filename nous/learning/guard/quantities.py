@@ -45,7 +45,7 @@ def _may_begin(token: Token, lexicon: Lexicon) -> bool:
     word = token.lower
     return word in _OPENERS or any(
         word in names or word.removesuffix("s") in names
-        for names in (lexicon.numbers, lexicon.ordinals, lexicon.weekdays, lexicon.months)
+        for names in (lexicon.numerals.numbers, lexicon.numerals.ordinals, lexicon.weekdays, lexicon.months)
     )
 
 
@@ -105,7 +105,7 @@ def _time(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     if first.lower in ("noon", "midnight"):
         return ("12:00" if first.lower == "noon" else "00:00"), 1
     clock = _CLOCK.fullmatch(first.text)
-    hour, minute = clock.groups() if clock else (str(lexicon.numbers.get(first.lower, first.text)), "00")
+    hour, minute = clock.groups() if clock else (str(lexicon.numerals.numbers.get(first.lower, first.text)), "00")
     half, length = second.lower.replace(".", "") if second else "", 2
     if spoken := _HALVES.get(" ".join(token.lower for token in tokens[1:4])):
         half, length = spoken, 4
@@ -116,14 +116,14 @@ def _time(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
 
 def _quarter(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     """The third quarter, as Q3."""
-    ordinal = lexicon.ordinals.get(tokens[0].lower, tokens[0].lower)
+    ordinal = lexicon.numerals.ordinals.get(tokens[0].lower, tokens[0].lower)
     if len(tokens) > 1 and tokens[1].lower == "quarter" and (number := _ORDINAL.fullmatch(ordinal)):
         return f"q{number.group(1)}", 2
     return None
 
 
 def _ordinal(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
-    word = lexicon.ordinals.get(tokens[0].lower)
+    word = lexicon.numerals.ordinals.get(tokens[0].lower)
     if word:
         return word, 1
     return (tokens[0].lower, 1) if _ORDINAL.fullmatch(tokens[0].lower) else None
@@ -151,7 +151,7 @@ def _coded(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] | 
 
 
 def _factor(token: Token, lexicon: Lexicon) -> int | None:
-    return lexicon.multipliers.get(token.text) or lexicon.multipliers.get(token.lower)
+    return lexicon.numerals.multipliers.get(token.text) or lexicon.numerals.multipliers.get(token.lower)
 
 
 def _measured(value: str, unit: str) -> str:
@@ -185,10 +185,10 @@ def _spelled(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] 
         return "1", "", 1
     if len(words) == 3 and words[0] == "half" and words[1] in _ARTICLES and lexicon.units.get(words[2]) in _TIMES:
         return "0.5", "", 2
-    tens = lexicon.numbers.get(tokens[0].lower)
+    tens = lexicon.numerals.numbers.get(tokens[0].lower)
     if tens is None:
         return None
-    ones = lexicon.numbers.get(tokens[1].lower, 0) if len(tokens) > 1 and tens >= 20 else 0
+    ones = lexicon.numerals.numbers.get(tokens[1].lower, 0) if len(tokens) > 1 and tens >= 20 else 0
     return (str(tens + ones), "", 2) if 1 <= ones <= 9 else (str(tens), "", 1)
 
 

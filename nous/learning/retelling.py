@@ -1,0 +1,140 @@
+"""Facts of a log as they are told when somebody who said them is forgotten, and which of them take whose place then."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from nous.fact import Confirmed, Fact, Learned, Row, Source, Superseded
+from nous.learning.finding import fact_id
+from nous.learning.normalise import exact_form
+
+Stays = Callable[[UUID, Source], bool]
+"""Whether it may still be known that a source has said a fact."""
+
+
+@dataclass(slots=True)
+class Told:
+    """A fact as the old log tells it, and what becomes of it: *now* is its new self, *id* what it goes by."""
+
+    learned: Learned
+    again: list[Confirmed] = field(default_factory=list[Confirmed])
+    heir: Confirmed | None = None
+    now: Fact | None = None
+    id: UUID | None = None
+    superseded: Superseded | None = None
+
+    @property
+    def keeps_text(self) -> bool:
+        return self.now is not None and self.now.text == self.learned.fact.text
+
+    @property
+    def is_contradicted(self) -> bool:
+        return self.superseded is not None and self.superseded.valid_to is not None
+
+
+class Place(NamedTuple):
+    """*fact* of the new log gives way to *by*, as *row* of the old log says."""
+
+    row: Superseded
+    fact: UUID
+    by: UUID
+    valid_to: datetime | None
+
+
+def tell(rows: Iterable[Row]) -> dict[UUID, Told]:
+    """The facts that *rows* tell, in order."""
+    told: dict[UUID, Told] = {}
+    for row in rows:
+        match row:
+            case Learned():
+                told[row.fact.id] = Told(row)
+            case Confirmed() if row.fact_id in told:
+                told[row.fact_id].again.append(row)
+            case Superseded() if row.fact_id in told:
+                told[row.fact_id].superseded = row
+            case _:
+                pass
+    return told
+
+
+def settle(told: Mapping[UUID, Told], stays: Stays) -> None:
+    """Say of each fact what it is from now on."""
+    inherited: list[tuple[Told, Confirmed]] = []
+    for fact, each in told.items():
+        if stays(fact, each.learned.fact.source):
+            each.now, each.id = each.learned.fact, fact
+        elif heir := next((row for row in each.again if stays(fact, row.source)), None):
+            inherited.append((each, heir))
+    if not inherited:
+        return
+    kept = [each for each in told.values() if each.now]
+    ids = {each.now.id for each in kept if each.now}
+    owners = {exact_form(each.now.text): each.now.id for each in reversed(kept) if each.now and not each.is_contradicted}
+    for each, heir in inherited:
+        # What was contradicted is history, and nobody who says its words today becomes part of that.
+        owner = None if each.is_contradicted else owners.get(exact_form(heir.text))
+        retold = _retold(each.learned.fact, heir)
+        if owner or retold.id in ids:  # it was merged with one that says the same: now that one is left
+            each.id = owner or retold.id
+            continue
+        each.heir, each.now, each.id = heir, retold, retold.id
+        ids.add(retold.id)
+        if not each.is_contradicted:
+            owners[exact_form(heir.text)] = retold.id
+
+
+def _retold(fact: Fact, heir: Confirmed) -> Fact:
+    """*fact* in the words of *heir*. What else the first source has said of it is not known of this one."""
+    return replace(
+        fact,
+        id=fact_id(heir.source.episode_id, heir.text),
+        text=heir.text.strip(),
+        subject="",
+        source=heir.source,
+        learned_at=heir.at,
+        event_date=None,
+    )
+
+
+def places(told: Mapping[UUID, Told]) -> Iterator[Place]:
+    """Which fact gives way to which, once all is settled.
+
+    One that was made of several is current if any of them is; else it gives way to what the last of them gave way to.
+    Nothing comes round to itself.
+    """
+    current: set[UUID] = set()
+    found: list[Place] = []
+    for each in told.values():
+        place = _place(each, told)
+        if place and place.fact != place.by:
+            found.append(place)
+        elif each.id and not place:
+            current.add(each.id)
+    ways: dict[UUID, UUID] = {}
+    for place in sorted(found, key=lambda place: place.row.at, reverse=True):
+        if place.fact not in current and place.fact not in ways and not _leads(place.by, place.fact, ways):
+            ways[place.fact] = place.by
+            yield place
+
+
+def _place(each: Told, told: Mapping[UUID, Told]) -> Place | None:
+    """What *each* gives way to: where that is gone, what had taken its place, and so on; None where it is current."""
+    seen: set[UUID] = set()
+    link, valid_to = each.superseded, None
+    while each.id and each.superseded and link and link.by not in seen:
+        seen.add(link.by)
+        valid_to = valid_to or link.valid_to
+        successor = told.get(link.by)
+        if successor and successor.id:
+            return Place(each.superseded, each.id, successor.id, valid_to)
+        link = successor.superseded if successor else None
+    return None
+
+
+def _leads(start: UUID, end: UUID, ways: Mapping[UUID, UUID]) -> bool:
+    found: UUID | None = start
+    while found and found != end:
+        found = ways.get(found)
+    return found is not None
