@@ -3,21 +3,25 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
-from uuid import UUID
 
 import click
 
 from nous.bus.base import Refused
+from nous.bus.tombstones import session_name
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.reading import opened
 from nous.effects import AppendFacts, Effects, SaveEpisode
-from nous.episode import Episode
+from nous.episode import CandidateFact, Episode
 from nous.errors import BadInput, Retryable
-from nous.fact import Learned, Row
+from nous.fact import Fact, Learned, Row
+from nous.jobs.rq.census import workers_seen
 from nous.learning.announcing import unembedded
+from nous.learning.erasing import without_session
 from nous.learning.normalise import exact_form
+from nous.learning.usable import usable
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
+from nous.store.erasure import without_candidates
 from nous.store.portable import Carried, exported, line, missing, read, told
 from nous.wiring import World, build
 
@@ -68,7 +72,7 @@ def import_(ctx: click.Context, source: str) -> None:
     with opened(source) as stream:
         for number, raw in enumerate(stream, start=1):
             try:
-                carried = read(raw) if raw.strip() else None
+                carried = _checked(read(raw)) if raw.strip() else None
             except BadInput as error:
                 complaints += 1
                 click.echo(f"nous: line {number}: {error}", err=True)
@@ -83,23 +87,43 @@ def import_(ctx: click.Context, source: str) -> None:
     kept = sum(_keep(world, episode) for episode in episodes)
     facts = sum(_append(world, scope, found) for scope, found in rows.items())
     click.echo(f"{kept} episodes and {facts} facts were new; what was there already stayed as it is")
+    if facts:
+        when = "a worker makes them" if workers_seen(world.rq_client) else "no worker runs: nous up"
+        click.echo(f"nous: the facts wait for vectors; {when}", err=True)
     ctx.exit(BAD_INPUT if complaints else 0)
 
 
+def _checked(carried: Carried) -> Carried:
+    """*carried*, if it can be kept. Raises `BadInput`."""
+    owner = _scope_of(carried.record)
+    if owner and owner != carried.scope:
+        raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
+    said = None if isinstance(carried.record, Episode) else told(carried.record)
+    dropped = usable([CandidateFact(text=said[1])], cap=1).dropped if said else ()
+    for reason, _ in dropped:
+        raise BadInput(f"text: {reason}")
+    return carried
+
+
+def _scope_of(record: Episode | Row) -> Scope | None:
+    match record:
+        case Episode(scope=scope) | Learned(fact=Fact(scope=scope)):
+            return scope
+        case _:
+            return None
+
+
 def _keep(world: World, episode: Episode) -> bool:
-    """Whether *episode* was stored; where there is one of that session it stays."""
-    if world.kit.episodes.get(episode.scope, episode.id) or _is_forgotten(world, episode.scope, episode.id):
+    """Whether *episode* was stored, but for what was forgotten of it; where there is one of that session it stays."""
+    if world.kit.episodes.get(episode.scope, episode.id) or world.tombstones.find(episode.scope, str(episode.id)):
         return False
-    return not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=episode),))), Refused)
-
-
-def _is_forgotten(world: World, scope: Scope, episode_id: UUID) -> bool:
-    return world.tombstones.find(scope, str(episode_id)) is not None
+    wanted = without_candidates(episode, world.kit.forgotten(episode.scope))
+    return not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Refused)
 
 
 def _append(world: World, scope: Scope, rows: Sequence[Row]) -> int:
     """How many facts *rows* have added to the log of *scope*; what was forgotten there stays forgotten."""
-    added, wanted = 0, _without_forgotten(world, scope, rows)
+    added, wanted = 0, _retold(world, scope, rows)
     for start in range(0, len(wanted), _ROWS_AT_ONCE):
         added += _appended(world, scope, wanted[start : start + _ROWS_AT_ONCE])
     if added:
@@ -108,21 +132,38 @@ def _append(world: World, scope: Scope, rows: Sequence[Row]) -> int:
     return added
 
 
-def _without_forgotten(world: World, scope: Scope, rows: Sequence[Row]) -> Sequence[Row]:
-    """*rows* but those that a forgotten session or a forgotten text has left."""
-    forms = world.kit.forgotten(scope)
-    said = [(row, told(row)) for row in rows]
-    gone = {each for each in {one[0].episode_id for _, one in said if one} if _is_forgotten(world, scope, each)}
-    return [row for row, one in said if one is None or not (one[0].episode_id in gone or exact_form(one[1]) in forms)]
+def _retold(world: World, scope: Scope, rows: Sequence[Row]) -> Sequence[Row]:
+    """What *rows* add to the log, told without forgotten sessions: by others who have said the same."""
+    log = world.kit.facts.read(scope, embedder=NO_VECTORS).rows
+    both: tuple[Row, ...] = (*log, *missing(rows, log))
+    for session in sorted(_gone(world, scope, rows)):
+        both = tuple(kept.row for kept in without_session(both, session).rows)
+    return tuple(missing(both, log))
+
+
+def _gone(world: World, scope: Scope, rows: Sequence[Row]) -> set[str]:
+    """The forgotten sessions that *rows* quote, whether they were published or told by hand."""
+    sessions = {said[0].session_id for said in map(told, rows) if said}
+    return {each for each in sessions if world.tombstones.find(scope, session_name(scope, each))}
 
 
 def _appended(world: World, scope: Scope, rows: Sequence[Row]) -> int:
     for _ in range(_REFUSALS):
         log = world.kit.facts.read(scope, embedder=NO_VECTORS)
-        fresh = tuple(missing(rows, log.rows))
+        # Asked after the log was read: whoever forgets later makes the log anew, and the write is refused.
+        fresh = tuple(missing(_without_forgotten(world, scope, rows), log.rows))
         write = AppendFacts(scope=scope, expected=log.version, rows=fresh)
         if not fresh:
             return 0
         if not isinstance(world.bus.apply(Effects(writes=(write,))), Refused):
             return sum(isinstance(row, Learned) for row in fresh)
     raise Retryable(f"{scope} is being taught by others without a pause; import again, what is there is not doubled")
+
+
+def _without_forgotten(world: World, scope: Scope, rows: Sequence[Row]) -> Iterator[Row]:
+    """*rows* but those that a forgotten session or a forgotten text has left."""
+    forms, gone = world.kit.forgotten(scope), _gone(world, scope, rows)
+    for row in rows:
+        said = told(row)
+        if said is None or not (said[0].session_id in gone or exact_form(said[1]) in forms):
+            yield row

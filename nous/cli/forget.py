@@ -9,17 +9,20 @@ import click
 import orjson
 
 from nous.cli.frame import App
+from nous.cli.knowing import knowledge_of, one_of
 from nous.cli.show import table
 from nous.errors import BadInput
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.scope import Scope
-from nous.wiring import build, forgetter
+from nous.wiring import World, build, forgetter
 
 
 @click.command()
 @click.option("--session", help="Forget a session, and what it alone has said.")
-@click.option("--fact", help="Forget a fact by its id, in all its wordings, and never learn them again.")
+@click.option(
+    "--fact", help="Forget a fact by its id or the beginning of it, and never learn any of its wordings again."
+)
 @click.option("--scope", help="Where it is: project, agent/project or tenant/agent/project. Alone: forget all of it.")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed.")
 @click.option("--receipt", type=click.Path(path_type=Path, dir_okay=False), help="Write the receipt there, as JSON.")
@@ -40,8 +43,11 @@ def forget(
     Publishing a session again that was forgotten is refused, until it is asked for: nous publish --again. Workers may
     run meanwhile. If this breaks off, run it again.
     """
-    act = _act(session, fact, scope)
-    forgets = forgetter(build(app.settings))
+    if (session is not None and fact is not None) or (session is None and fact is None and scope is None):
+        raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
+    world, where = build(app.settings), Scope.parse(scope or "default")
+    act = _act(world, where, session, fact)
+    forgets = forgetter(world)
     expected = forgets.rehearse(act)
     if dry_run:
         _tell(expected, receipt)
@@ -50,20 +56,19 @@ def forget(
     _tell(forgets.forget(act), receipt)
 
 
-def _act(session: str | None, fact: str | None, scope: str | None) -> Act:
-    if (session is not None and fact is not None) or (session is None and fact is None and scope is None):
-        raise BadInput("say what to forget: --session ID, --fact ID, or a --scope alone")
-    where = Scope.parse(scope or "default")
+def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> Act:
     if session is not None:
-        return Session(scope=where, name=session)
-    return Known(scope=where, id=_uuid(fact)) if fact is not None else Everything(scope=where)
+        return Session(scope=scope, name=session)
+    return Everything(scope=scope) if fact is None else Known(scope=scope, id=_id_of(fact, world, scope))
 
 
-def _uuid(text: str) -> UUID:
+def _id_of(name: str, world: World, scope: Scope) -> UUID:
+    """The id that *name* is, be it of a fact that was forgotten before, or else the one that begins with it."""
     try:
-        return UUID(text)
+        return UUID(name)
     except ValueError:
-        raise BadInput(f"{text!r} is not the id of a fact: `nous facts` shows them") from None
+        with knowledge_of(world, scope) as knowledge:
+            return one_of(name, knowledge, scope).fact.id
 
 
 def _make_sure(expected: Receipt, *, yes: bool) -> None:
@@ -72,14 +77,14 @@ def _make_sure(expected: Receipt, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise BadInput("say --yes: there is no terminal to ask on")
     click.echo(_as_table(expected), err=True)
-    click.confirm(f"Forget {expected.what} {expected.name} of {expected.scope} for good?", abort=True, err=True)
+    click.confirm(f"Forget {_named(expected)} for good?", abort=True, err=True)
 
 
 def _tell(receipt: Receipt, path: Path | None) -> None:
     if path:
         _write(receipt, path)
     verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
-    click.echo(f"{receipt.what} {receipt.name} of {receipt.scope} {verb}")
+    click.echo(f"{_named(receipt)} {verb}")
     if receipt.first_at:
         click.echo(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
     click.echo(_as_table(receipt))
@@ -87,6 +92,11 @@ def _tell(receipt: Receipt, path: Path | None) -> None:
         click.echo(f"not removed: {each}")
     if receipt.unreadable:
         click.echo(f"not removed: {receipt.unreadable} entries of streams of which nobody can tell whose they are")
+
+
+def _named(receipt: Receipt) -> str:
+    where = "" if receipt.name == str(receipt.scope) else f" of {receipt.scope}"
+    return f"{receipt.what} {receipt.name}{where}"
 
 
 def _as_table(receipt: Receipt) -> str:

@@ -1,7 +1,7 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, BinaryIO, cast
 from uuid import uuid4, uuid5
@@ -11,6 +11,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Bus, Refused
+from nous.bus.tombstones import WasForgotten, session_name
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
@@ -31,7 +32,12 @@ from workers.fact_extractor import NAME
 
 _AT_ONCE = 64
 _REFUSALS = 1000
-_SHOULD_BE = {"dataclass_type": "should be a text or an object", "tuple_type": "should be a list of numbers"}
+_SHOULD_BE = {
+    "dataclass_type": "should be a text or an object",
+    "missing": "is missing",
+    "tuple_type": "should be a list of numbers",
+    "int_parsing": "should be a whole number",
+}
 """What a line has to be, where pydantic says it in Python's words, by its kinds of errors."""
 
 _TOLD = Summary(
@@ -71,10 +77,9 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     has_complaints = is_told = False
     with opened(source) as stream:
         world, within = build(app.settings), Scope.parse(scope)
-        teacher = _Teacher(world, within, session or f"cli-{uuid4().hex[:8]}")
-        forgotten = () if again else world.kit.forgotten(within)
-        for lines in _batches(_lines(stream, forgotten), _AT_ONCE):
-            is_told = True
+        teacher = _Teacher(world, within, session or f"cli-{uuid4().hex[:8]}", again=again)
+        for batch in _batches(_lines(stream), _AT_ONCE):
+            is_told, lines = True, teacher.wanted(batch)
             for line in lines:
                 if line.complaint:
                     has_complaints = True
@@ -102,19 +107,34 @@ def _warnings(world: World, scope: Scope, *, is_told: bool) -> Iterator[str]:
 
 
 class _Teacher:
-    """Teaches one scope, as one session."""
+    """Teaches one scope, as one session; *again* also what was forgotten, which lets a forgotten session back."""
 
-    def __init__(self, world: World, scope: Scope, session: str) -> None:
+    def __init__(self, world: World, scope: Scope, session: str, *, again: bool) -> None:
         self._bus: Bus = world.bus
-        self._learner = world.kit.learner
+        self._tombstones = world.tombstones
+        self._forgotten = _nothing if again else world.kit.forgotten
+        self._learner = replace(world.kit.learner, forgotten=self._forgotten)
         self._scope = scope
         self._session = session
         self._clock = world.kit.clock
+        if again:
+            self._tombstones.lift(scope, session_name(scope, session))
+
+    def wanted(self, lines: Sequence[Line]) -> Sequence[Line]:
+        """*lines*, with a complaint in place of what was forgotten until now."""
+        forgotten = self._forgotten(self._scope)
+        return [
+            Line(line.number, None, "text: it was forgotten on request; --again learns it all the same")
+            if line.candidate and exact_form(line.candidate.text) in forgotten
+            else line
+            for line in lines
+        ]
 
     def teach(self, candidates: Sequence[CandidateFact]) -> Sequence[Finding]:
-        """Judge and store *candidates*, all or none of them.
+        """Judge and store *candidates*, all or none of them; what is forgotten meanwhile is passed over.
 
         Raises:
+            WasForgotten: the session was.
             Retryable: others taught the same scope all the time.
         """
         cause = self._cause(candidates)
@@ -123,6 +143,7 @@ class _Teacher:
         )
         for _ in range(_REFUSALS):
             lesson = self._learner.teach(candidates, scope=self._scope, source=source)
+            self._check_session()
             if lesson.append is None:
                 return lesson.findings
             at = self._clock()
@@ -132,6 +153,14 @@ class _Teacher:
             if not isinstance(self._bus.apply(Effects(writes=(lesson.append,), events=tuple(events))), Refused):
                 return lesson.findings
         raise Retryable(f"{self._scope} is being taught by others without a pause; try again")
+
+    def _check_session(self) -> None:
+        grave = self._tombstones.find(self._scope, session_name(self._scope, self._session))
+        if grave:
+            raise WasForgotten(
+                f"session {self._session} of scope {self._scope} was forgotten on {grave.at:%Y-%m-%d %H:%M}; "
+                "--again lets it back"
+            )
 
     def _cause(self, candidates: Sequence[CandidateFact]) -> EpisodeSummarized:
         """What is told counts as an episode of its own. The same words of the same session are one cause."""
@@ -151,16 +180,20 @@ class _Teacher:
         )
 
 
-def _lines(source: BinaryIO, forgotten: Collection[str]) -> Iterator[Line]:
+def _nothing(_: Scope) -> Collection[str]:
+    return ()
+
+
+def _lines(source: BinaryIO) -> Iterator[Line]:
     for number, raw in enumerate(source, start=1):
         if raw.strip():
             try:
-                yield Line(number, _candidate(raw, forgotten))
+                yield Line(number, _candidate(raw))
             except BadInput as error:
                 yield Line(number, None, str(error))
 
 
-def _candidate(raw: bytes, forgotten: Collection[str]) -> CandidateFact:
+def _candidate(raw: bytes) -> CandidateFact:
     try:
         said: Any = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -170,14 +203,10 @@ def _candidate(raw: bytes, forgotten: Collection[str]) -> CandidateFact:
     except ValidationError as error:
         raise BadInput(_in_plain_words(error)) from None
     if candidate.event_date is not None and date_of(candidate.event_date, _unheard) is None:
-        raise BadInput(
-            f"event_date: {candidate.event_date!r} is no day, month or year: write 2026-03-01, 2026-03 or 2026"
-        )
-    form = exact_form(candidate.text)
-    if not form:
+        told = shortened(candidate.event_date, 40)
+        raise BadInput(f"event_date: {told!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
+    if not exact_form(candidate.text):
         raise BadInput("text: it says nothing")
-    if form in forgotten:
-        raise BadInput("text: it was forgotten on request; --again learns it all the same")
     if len(candidate.text) > LONGEST_TEXT:
         raise BadInput(f"text: it has {len(candidate.text):,} characters; a fact has at most {LONGEST_TEXT:,}")
     return candidate

@@ -1,15 +1,21 @@
 """`nous recall`: the turns of one session that answer a query."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
 from nous.cli.frame import App
 from nous.cli.show import print_json, shortened
+from nous.errors import BadInput, NotFound
 from nous.recall.query import asked
-from nous.recall.turns import TurnHit, recall_turns
-from nous.transcript import group_into_turns, read_transcript
+from nous.recall.turns import TurnHit, TurnPlace, in_one_row, recall_turns
+from nous.transcript import group_into_turns, parse_transcript, read_transcript
+from nous.transcript.read import located
+from nous.transcript.sessions import split_sessions
+from nous.transcript.view.grouping import TurnText
 from nous.wiring import embedder
 
 _SHOWN = 300
@@ -29,9 +35,12 @@ def recall(
     """Find the turns of a session that answer a query: by words, by meaning and by the files they touched.
 
     PATH may be packed, or - for standard input; SESSION is the id of a session that qbit keeps. What `--since-turn`
-    names is left out, as whoever asks still sees it; what a compaction has taken from view is found.
+    names is left out, as whoever asks still sees it; what a compaction has taken from view is found. Of a file of
+    several sessions all are looked through.
     """
-    turns = group_into_turns(read_transcript(sys.stdin.buffer if source == "-" else source, format=name))
+    turns, places = in_one_row(_sessions(source, name))
+    if since_turn is not None and len({place.session for place in places.values()}) > 1:
+        raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
     last = turns[-1].number if turns else 0
     embed = embedder(app.settings).embed
     question = asked(query, embed)
@@ -40,10 +49,36 @@ def recall(
     if question.lacks:
         click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)
     if as_json:
-        print_json([asdict(hit) for hit in hits])
+        print_json([{**asdict(hit), **places[hit.turn]._asdict()} for hit in hits])
     else:
-        click.echo("\n".join(map(_told, hits)) or "nothing was found")
+        click.echo("\n".join(_told(hit, places[hit.turn]) for hit in hits) or "nothing was found")
 
 
-def _told(hit: TurnHit) -> str:
-    return f"turn {hit.turn}  by {'; by '.join(hit.found_by)}\n  {shortened(hit.text, _SHOWN)}"
+def _sessions(source: str, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
+    """The turns of each session in *source*, with its id where there are several.
+
+    Raises:
+        NotFound, BadInput: as `read_transcript` does.
+    """
+    if source == "-":
+        yield None, group_into_turns(read_transcript(sys.stdin.buffer, format=name))
+        return
+    path = _located(source)
+    parts = tuple(split_sessions(path)) if path.is_file() else ()
+    for part in parts:
+        yield part.id, group_into_turns(parse_transcript(part.content, format=name))
+    if not parts:
+        yield None, group_into_turns(read_transcript(path, format=name))
+
+
+def _located(source: str) -> Path:
+    try:
+        return located(source)
+    except NotFound as error:
+        hint = "PATH is a file; `nous episodes` says from which one a session that was published came"
+        raise NotFound(f"{error}; {hint}") from None
+
+
+def _told(hit: TurnHit, place: TurnPlace) -> str:
+    session = f"session {place.session} " if place.session else ""
+    return f"{session}turn {place.turn}  by {'; by '.join(hit.found_by)}\n  {shortened(hit.text, _SHOWN)}"

@@ -36,7 +36,7 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> 
     if as_json:
         print_json([_as_object(world, *row, is_handed_over=not dry_run) for row in waiting.items()])
     else:
-        click.echo("\n".join(_lines(world, waiting, verb="would be" if dry_run else "were")))
+        click.echo("\n".join(_lines(world, waiting, is_dry=dry_run)))
     if waiting and not dry_run and not workers_seen(world.rq_client):
         click.echo("nous: no worker runs: nous up", err=True)
 
@@ -51,9 +51,10 @@ def _hand_over(world: World, scope: Scope) -> None:
     world.bus.publish(unembedded(scope, state=state, at=world.kit.clock()))
 
 
-def _lines(world: World, waiting: Mapping[Scope, int], *, verb: str) -> Iterator[str]:
+def _lines(world: World, waiting: Mapping[Scope, int], *, is_dry: bool) -> Iterator[str]:
     embedder = world.kit.embedder.id
     for scope, count in waiting.items():
+        verb = "would be" if is_dry else "was" if count == 1 else "were"
         yield f"{scope}: {counted(count, 'fact')} without a vector by {embedder} {verb} handed to workers"
     if not waiting:
         yield f"every fact has its vector by {embedder}"

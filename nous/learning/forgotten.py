@@ -41,7 +41,7 @@ def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
 
 
 def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
-    """*fact*, and all that say the same: what gave way to it without being contradicted, and what was said in its words.
+    """*fact* and all that say the same: what gave way to it, but not to its contrary, and what was said in its words.
 
     Forgetting it alone would make them current again.
     """

@@ -1,6 +1,6 @@
 """Facts of a log as they are told when somebody who said them is forgotten, and which of them take whose place then."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -16,7 +16,10 @@ Stays = Callable[[UUID, Source], bool]
 
 @dataclass(slots=True)
 class Told:
-    """A fact as the old log tells it, and what becomes of it: *now* is its new self, *id* what it goes by."""
+    """A fact as the old log tells it, and what becomes of it: *now* is its new self, *id* what it goes by.
+
+    It gave way in the log's *gave_way*-th row.
+    """
 
     learned: Learned
     again: list[Confirmed] = field(default_factory=list[Confirmed])
@@ -24,6 +27,7 @@ class Told:
     now: Fact | None = None
     id: UUID | None = None
     superseded: Superseded | None = None
+    gave_way: int = -1
 
     @property
     def keeps_text(self) -> bool:
@@ -46,14 +50,14 @@ class Place(NamedTuple):
 def tell(rows: Iterable[Row]) -> dict[UUID, Told]:
     """The facts that *rows* tell, in order."""
     told: dict[UUID, Told] = {}
-    for row in rows:
+    for at, row in enumerate(rows):
         match row:
             case Learned():
                 told[row.fact.id] = Told(row)
             case Confirmed() if row.fact_id in told:
                 told[row.fact_id].again.append(row)
             case Superseded() if row.fact_id in told:
-                told[row.fact_id].superseded = row
+                told[row.fact_id].superseded, told[row.fact_id].gave_way = row, at
             case _:
                 pass
     return told
@@ -71,7 +75,10 @@ def settle(told: Mapping[UUID, Told], stays: Stays) -> None:
         return
     kept = [each for each in told.values() if each.now]
     ids = {each.now.id for each in kept if each.now}
-    owners = {exact_form(each.now.text): each.now.id for each in reversed(kept) if each.now and not each.is_contradicted}
+    owners: dict[str, UUID] = {}
+    for each in kept:
+        if each.now and not each.is_contradicted:
+            owners.setdefault(exact_form(each.now.text), each.now.id)
     for each, heir in inherited:
         # What was contradicted is history, and nobody who says its words today becomes part of that.
         owner = None if each.is_contradicted else owners.get(exact_form(heir.text))
@@ -106,17 +113,37 @@ def places(told: Mapping[UUID, Told]) -> Iterator[Place]:
     """
     current: set[UUID] = set()
     found: list[Place] = []
-    for each in told.values():
+    revived: list[tuple[Superseded, Fact]] = []
+    for each in sorted(told.values(), key=lambda each: each.gave_way, reverse=True):
         place = _place(each, told)
         if place and place.fact != place.by:
             found.append(place)
+        elif each.superseded and each.now and not place:
+            revived.append((each.superseded, each.now))
         elif each.id and not place:
             current.add(each.id)
+    found += _said_meanwhile(revived, current, told)
     ways: dict[UUID, UUID] = {}
-    for place in sorted(found, key=lambda place: place.row.at, reverse=True):
+    for place in found:
         if place.fact not in current and place.fact not in ways and not _leads(place.by, place.fact, ways):
             ways[place.fact] = place.by
             yield place
+
+
+def _said_meanwhile(
+    revived: Sequence[tuple[Superseded, Fact]], current: set[UUID], told: Mapping[UUID, Told]
+) -> Iterator[Place]:
+    """What gave way to something that is gone gives way to the one that says the same now, or else is *current*."""
+    if not revived:
+        return
+    facts = (each.now for each in told.values() if each.now and each.now.id in current)
+    owners = {exact_form(fact.text): fact.id for fact in facts}
+    for row, fact in reversed(revived):
+        owner = owners.setdefault(exact_form(fact.text), fact.id)
+        if owner != fact.id and fact.id not in current:
+            yield Place(row, fact.id, owner, None)
+        else:
+            current.add(fact.id)
 
 
 def _place(each: Told, told: Mapping[UUID, Told]) -> Place | None:

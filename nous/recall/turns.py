@@ -1,7 +1,8 @@
 """Finding the turns of one session that answer a query."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nous.errors import NousError
 from nous.recall.files import touched
@@ -19,6 +20,13 @@ MOST_EMBEDDED = 256
 """Pieces of a session that are compared by meaning: those with the query's words first, then the latest."""
 
 
+class TurnPlace(NamedTuple):
+    """Which turn of which session; no session is named where there is but one."""
+
+    session: str | None
+    turn: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnHit:
     """A turn, the piece of its text that answers best, the files it touched that were named, and what found it."""
@@ -28,6 +36,19 @@ class TurnHit:
     files: tuple[str, ...]
     score: float
     found_by: tuple[str, ...]
+
+
+def in_one_row(
+    sessions: Iterable[tuple[str | None, Sequence[TurnText]]],
+) -> tuple[tuple[TurnText, ...], Mapping[int, TurnPlace]]:
+    """The turns of *sessions* numbered through, so that no two have one number, and where each of them stands."""
+    row: list[TurnText] = []
+    places: dict[int, TurnPlace] = {}
+    for session, turns in sessions:
+        before = row[-1].number + 1 if row else 0
+        row.extend(replace(turn, number=before + turn.number) for turn in turns)
+        places |= {before + turn.number: TurnPlace(session, turn.number) for turn in turns}
+    return tuple(row), places
 
 
 def recall_turns(

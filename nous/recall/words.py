@@ -47,8 +47,9 @@ class Match(Generic[Key]):
     def shown(self) -> str:
         """The terms for the eye, without the parts of those that stand there whole."""
         whole = [term[:-1] for term in self.terms if term.endswith("=")]
-        rest = [term for term in self.terms if not term.endswith("=") and not any(term in name for name in whole)]
-        return ", ".join((*whole, *rest))
+        rest = [term for term in self.terms if not term.endswith("=")]
+        longer = {term: [name for name in (*whole, *rest) if name != term] for term in rest}
+        return ", ".join((*whole, *(term for term in rest if not any(term in name for name in longer[term]))))
 
 
 class WordIndex(Generic[Key]):

@@ -145,31 +145,32 @@ class Known:
         return fact_name(self.id)
 
     def tombstones(self, stores: Stores) -> frozenset[str]:
-        return frozenset({self.key, *map(form_name, self._marks(stores))})
+        return frozenset({self.key, *map(form_name, self._marks(stores, self.facts(stores)))})
 
     def facts(self, stores: Stores) -> frozenset[UUID]:
         return alike(stores.store.rows(self.scope), self.id)
 
     def wanted(self, stores: Stores, facts: frozenset[UUID]) -> Wanted:
-        return Wanted(scope=self.scope, facts=facts, forms=self._forms(stores))
+        return Wanted(scope=self.scope, facts=facts, forms=self._forms(stores, facts))
 
     def remove(self, stores: Stores, *, dry_run: bool) -> Counter[str]:
         # The log comes last: it knows the wordings.
-        counts = stores.store.candidates(self.scope, self._forms(stores), dry_run=dry_run)
-        said_in = sorted(_episodes(stores.store.rows(self.scope), self.facts(stores)))
+        facts = self.facts(stores)
+        counts = stores.store.candidates(self.scope, self._forms(stores, facts), dry_run=dry_run)
+        said_in = sorted(_episodes(stores.store.rows(self.scope), facts))
         counts["pinned answers"] = sum(stores.pins.drop(self.scope, each, dry_run=dry_run) for each in said_in)
         return counts + _counted(stores.store.rewrite(self.scope, self._rewritten, dry_run=dry_run))
 
     def _rewritten(self, rows: Iterable[Row]) -> Erased:
         return without_fact(tuple(rows), self.id)
 
-    def _marks(self, stores: Stores) -> frozenset[str]:
-        forms = wordings(stores.store.rows(self.scope), self.facts(stores))
+    def _marks(self, stores: Stores, facts: frozenset[UUID]) -> frozenset[str]:
+        forms = wordings(stores.store.rows(self.scope), facts)
         return frozenset(mark_of(self.scope, form) for form in forms)
 
-    def _forms(self, stores: Stores) -> Forgotten:
-        """Its wordings, and all that were forgotten before: this may be the end of an act that broke off."""
-        return Forgotten(self.scope, stores.tombstones.forms(self.scope).marks | self._marks(stores))
+    def _forms(self, stores: Stores, facts: frozenset[UUID]) -> Forgotten:
+        """The wordings of *facts*, and all that were forgotten before: this may be the end of an act that broke off."""
+        return Forgotten(self.scope, stores.tombstones.forms(self.scope).marks | self._marks(stores, facts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

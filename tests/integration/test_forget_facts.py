@@ -202,12 +202,11 @@ def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "say what to forget"),
-        (("--session", "s", "--fact", str(uuid4())), "say what to forget"),
-        (("--fact", "nonsense"), "is not the id of a fact"),
+        (("--fact", "nonsense", "--yes"), "there is no fact 'nonsense'"),
+        (("--fact", "abc", "--yes"), "too short"),
         (("--fact", str(UUID(int=7)), "--yes"), "there is no fact"),
         (("--session", "nobody", "--yes"), "there is no session nobody"),
-        (("--scope", "nowhere", "--yes"), "there is no scope"),
+        (("--scope", "nowhere", "--yes"), "there is no scope default/default/nowhere, nor"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(town: Town, arguments: tuple[str, ...], complaint: str) -> None:
@@ -215,3 +214,13 @@ def test_what_makes_no_sense_is_refused_by_name(town: Town, arguments: tuple[str
 
     assert refused.exit_code == 3
     assert complaint in refused.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--session", "s", "--fact", str(uuid4()))])
+def test_to_forget_nothing_or_two_things_at_once_is_a_wrong_use_of_the_command(
+    town: Town, arguments: tuple[str, ...]
+) -> None:
+    refused = nous(town, "forget", *arguments)
+
+    assert refused.exit_code == 2
+    assert "Say what to forget" in refused.stderr

@@ -1,6 +1,6 @@
 """Laws of forgetting: what holds for every history of a log, not only for those we thought of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
@@ -12,6 +12,7 @@ from nous.events import NAMESPACE
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
 from nous.learning.erasing import without_fact, without_session
 from nous.learning.finding import fact_id
+from nous.learning.forgotten import alike, wordings
 from nous.scope import Scope
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -160,15 +161,48 @@ def test_when_every_session_is_forgotten_nothing_is_left(steps: Sequence[Step]) 
     assert rows == ()
 
 
+@given(steps, st.sampled_from(SESSIONS))
+def test_nothing_that_somebody_else_says_stops_being_current_and_nothing_gives_way_to_itself(
+    steps: Sequence[Step], session: str
+) -> None:
+    rows = history(steps)
+    said = {row.fact.id for row in rows if isinstance(row, Learned) and row.fact.source.session_id != session}
+    said |= {row.fact_id for row in rows if isinstance(row, Confirmed) and row.source.session_id != session}
+
+    erased = without_session(rows, session)
+
+    ways = successors(row for row, _ in erased.rows)
+    for fact in said - successors(rows).keys() - erased.gone:
+        assert erased.retold.get(fact, fact) not in ways
+    if erased.has_changed:
+        assert not any(fact in after(fact, ways) for fact in ways)
+
+
+def successors(rows: Iterable[Row]) -> dict[UUID, UUID]:
+    return {row.fact_id: row.by for row in rows if isinstance(row, Superseded)}
+
+
+def after(fact: UUID, ways: Mapping[UUID, UUID]) -> set[UUID]:
+    """What has taken the place of *fact*, what has taken the place of that, and so on."""
+    found: set[UUID] = set()
+    while fact in ways and ways[fact] not in found:
+        fact = ways[fact]
+        found.add(fact)
+    return found
+
+
 @given(steps, st.integers(0, 9))
-def test_of_a_forgotten_fact_no_row_is_left_and_every_other_fact_stays(steps: Sequence[Step], which: int) -> None:
+def test_of_a_forgotten_fact_no_row_and_no_wording_is_left_and_every_fact_that_says_something_else_stays(
+    steps: Sequence[Step], which: int
+) -> None:
     rows = history(steps)
     facts = [row.fact.id for row in rows if isinstance(row, Learned)]
     if not facts:
         return
-    gone = facts[which % len(facts)]
+    gone = alike(rows, facts[which % len(facts)])
 
-    left = [row for row, _ in without_fact(rows, gone).rows]
+    left = [row for row, _ in without_fact(rows, facts[which % len(facts)]).rows]
 
-    assert str(gone) not in str(left)
-    assert [row.fact.id for row in left if isinstance(row, Learned)] == [fact for fact in facts if fact != gone]
+    assert not any(str(fact) in str(left) for fact in gone)
+    assert [row.fact.id for row in left if isinstance(row, Learned)] == [fact for fact in facts if fact not in gone]
+    assert not wordings(left, facts) & wordings(rows, gone)

@@ -13,7 +13,7 @@ from nous.events import NAMESPACE
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
 from nous.learning.erasing import FORGOTTEN, Erased, without_fact, without_session
 from nous.learning.finding import fact_id
-from nous.learning.forgotten import Forgotten, mark_of, wordings
+from nous.learning.forgotten import Forgotten, alike, mark_of, wordings
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
@@ -48,9 +48,9 @@ def confirmed(known: Learned, session: str, text: str, *, at: datetime = NOON) -
     return Confirmed(fact_id=known.fact.id, source=source(session), text=text, reason=reason, at=at, similarity=0.9)
 
 
-def superseded(known: Learned, by: Learned, *, at: datetime = NOON) -> Superseded:
+def superseded(known: Learned, by: Learned, *, at: datetime = NOON, valid_to: datetime | None = None) -> Superseded:
     reason = f"it adds: {known.fact.text}"
-    return Superseded(fact_id=known.fact.id, by=by.fact.id, reason=reason, at=at, similarity=0.9)
+    return Superseded(fact_id=known.fact.id, by=by.fact.id, reason=reason, at=at, similarity=0.9, valid_to=valid_to)
 
 
 def linked(known: Learned, other: Learned) -> Linked:
@@ -142,8 +142,77 @@ def test_a_fact_that_had_given_way_to_its_own_words_stays_as_it_is() -> None:
 def test_a_forgotten_fact_goes_whoever_has_said_it() -> None:
     rows: list[Row] = [MINE, confirmed(MINE, "theirs", "Port is 1"), THEIRS]
 
-    assert wordings(rows, MINE.fact.id) == {"the port is 1", "port is 1"}
+    assert wordings(rows, {MINE.fact.id}) == {"the port is 1", "port is 1"}
     assert rows_of(without_fact(rows, MINE.fact.id)) == [THEIRS]
+
+
+def test_with_a_fact_goes_what_was_merged_into_it_and_what_else_has_its_words() -> None:
+    paraphrase, copy = learned("third", "on port 1"), learned("fourth", "On Port 1")
+    merged = [confirmed(MINE, "third", paraphrase.fact.text), superseded(paraphrase, MINE)]
+    rows: list[Row] = [MINE, paraphrase, *merged, copy, confirmed(copy, "theirs", "the port number is 1"), THEIRS]
+
+    gone = alike(rows, MINE.fact.id)
+
+    assert gone == {MINE.fact.id, paraphrase.fact.id, copy.fact.id}
+    assert wordings(rows, gone) == {"the port is 1", "on port 1", "the port number is 1"}
+    assert rows_of(without_fact(rows, MINE.fact.id)) == [THEIRS]
+
+
+def test_what_a_forgotten_fact_contradicted_is_not_forgotten_with_it() -> None:
+    rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE, valid_to=NOON)]
+
+    assert alike(rows, MINE.fact.id) == {MINE.fact.id}
+    assert rows_of(without_fact(rows, MINE.fact.id)) == [replace(THEIRS, reason=FORGOTTEN)]
+
+
+def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of_the_past() -> None:
+    first, again = learned("first", "the port is 2"), confirmed(MINE, "fourth", "the port is 2")
+    between = learned("second", "the port is 3")
+    past = [first, between, superseded(first, between, valid_to=NOON)]
+    rows: list[Row] = [*past, MINE, superseded(between, MINE, valid_to=NOON), again]
+
+    left = rows_of(without_session(rows, "mine"))
+
+    told = [row.fact for row in left if isinstance(row, Learned)]
+    assert [fact.source.session_id for fact in told] == ["first", "second", "fourth"]
+    assert {row.fact_id: row.by for row in left if isinstance(row, Superseded)} == {
+        first.fact.id: between.fact.id,
+        between.fact.id: told[-1].id,
+    }
+
+
+def test_what_is_true_again_and_was_said_again_meanwhile_is_one_current_fact() -> None:
+    again = learned("third", "the port is 2")
+
+    left = rows_of(without_session([THEIRS, MINE, superseded(THEIRS, MINE, valid_to=NOON), again], "mine"))
+
+    [row] = [row for row in left if isinstance(row, Superseded)]
+    assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, again.fact.id, None)
+
+
+def test_a_session_that_has_said_both_what_was_true_and_is_true_again_has_one_fact_which_is_current() -> None:
+    between = learned("second", "the port is 3")
+    past = [THEIRS, between, superseded(THEIRS, between, valid_to=NOON)]
+    rows: list[Row] = [
+        *past,
+        MINE,
+        superseded(between, MINE, valid_to=NOON),
+        confirmed(MINE, "theirs", THEIRS.fact.text),
+    ]
+
+    left = rows_of(without_session(rows, "mine"))
+
+    assert {row.fact_id: row.by for row in left if isinstance(row, Superseded)} == {between.fact.id: THEIRS.fact.id}
+
+
+def test_what_gave_way_to_a_fact_that_was_contradicted_is_contradicted_when_that_is_gone() -> None:
+    last = learned("third", "the port is 3")
+    rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last, valid_to=NOON)]
+
+    *_, row = rows_of(without_session(rows, "mine"))
+
+    assert isinstance(row, Superseded)
+    assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, last.fact.id, NOON)
 
 
 def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:

@@ -114,7 +114,19 @@ def test_the_rules_alone_correct_nothing_that_was_given_no_subject() -> None:
     scene = Scene()
     scene.hear("The API is on port 8080", month=1, subject="")
 
-    assert scene.hear("The API is on port 8081", month=3, subject="", is_ruled=False).verdict.name == "linked"
+    second = scene.hear("The API is on port 8081", month=3, subject="", is_ruled=False)
+
+    assert second.verdict.name == "linked"
+    assert second.verdict.reason == "value 8081 / 8080; but neither names its subject"
+
+
+def test_of_two_facts_of_which_one_names_its_subject_it_is_said_so() -> None:
+    scene = Scene()
+    scene.hear("The API is on port 8080", month=1, subject="API")
+
+    second = scene.hear("The API is on port 8081", month=3, subject="", is_ruled=False)
+
+    assert second.verdict.reason == "value 8081 / 8080; but only one names its subject"
 
 
 def test_without_a_ruling_on_what_the_texts_leave_open_both_are_kept() -> None:

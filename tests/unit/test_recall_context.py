@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nous.episode import CandidateFact, Category, Trust
 from nous.learning.known import KnownFact
-from nous.recall.context import LONGEST, Notes, block, ranked
+from nous.recall.context import LONGEST, Notes, block, left_out, ranked
 
 
 def knowing(*candidates: CandidateFact | str) -> list[KnownFact]:
@@ -39,6 +39,7 @@ def test_what_users_want_and_decide_comes_first_and_what_only_pages_say_is_left_
     )
 
     assert [known.fact.text for known in ranked(facts)] == ["Commits are signed", "The cache is warm"]
+    assert left_out(facts) == 1
 
 
 def test_superseded_facts_are_left_out() -> None:

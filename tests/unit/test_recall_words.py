@@ -49,6 +49,14 @@ def test_words_are_found_in_other_forms_and_names_are_not() -> None:
     assert index.search("ingest.rs", 1)[0].shown == "ingest.rs"
 
 
+def test_a_name_is_shown_without_the_parts_that_it_is_found_by_as_well() -> None:
+    index: WordIndex[int] = WordIndex()
+    index.extend([(1, "The booking is 3rk2t9, by LastInteractionTime")])
+
+    assert index.search("3rk2T9", 1)[0].shown == "3rk2t9"
+    assert index.search("LastInteractionTime", 1)[0].shown == "lastinteractiontime"
+
+
 def test_accents_may_be_left_out() -> None:
     index = indexed("Lena Müller owns billing", "Omar owns search")
 

@@ -191,3 +191,10 @@ def test_settings_built_in_code_do_not_read_the_environment(monkeypatch: pytest.
     monkeypatch.setenv("NOUS_PREFIX", "outside")
 
     assert Settings().prefix == "nous"
+
+
+def test_an_embedder_that_there_is_not_is_refused_with_those_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOUS_EMBEDDER", "foo")
+
+    with pytest.raises(Misconfigured, match=r"'foo'.*minilm, hashed, or a provider.*NOUS_EMBEDDER"):
+        load_settings()

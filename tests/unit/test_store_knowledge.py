@@ -162,8 +162,11 @@ def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> N
 
 
 def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
+    def forgotten(scope: Scope) -> set[str]:
+        return {"tim likes tea"} if scope == Scope() else set()
+
     store = MemoryStore()
-    teacher = replace(learner(store), forgotten=lambda _: {"tim likes tea"})
+    teacher = replace(learner(store), forgotten=forgotten)
 
     lesson = teacher.teach(
         [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")

@@ -1,0 +1,171 @@
+"""What the commands about facts say, on a real server."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nous.cli import main
+from nous.cli.frame import BAD_INPUT
+
+Nous = Callable[..., Result]
+PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
+TWO_SESSIONS = [
+    ("alpha", ("Which port does staging use?", "Staging listens on port 8080.")),
+    ("beta", ("Tell me of the cache", "It is warm.", "And the staging port?", "Staging has moved to port 9090.")),
+]
+
+
+@pytest.fixture
+def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
+    """The command line, with its data in a directory of its own and an embedder that goes by words."""
+    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
+    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
+
+    def run(*arguments: str | Path, stdin: str = "") -> Result:
+        return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
+
+    return run
+
+
+def learned(nous: Nous, session: str, **fact: Any) -> dict[str, Any]:
+    """What `facts learn` says of *fact*, told by *session*."""
+    result = nous("facts", "learn", "--session", session, "--json", stdin=json.dumps(fact))
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_fact_that_was_corrected_says_when_it_gave_way_and_to_what(nous: Nous) -> None:
+    old = learned(nous, "mon", text=PORT, subject="staging API")["fact_id"]
+    new = learned(nous, "tue", text=OTHER_PORT, subject="staging API")["fact_id"]
+
+    day = json.loads(nous("why", old, "--json").stdout)["valid_to"][:10]
+    assert f"gave way on {day} to {new}: value 8081 / 8080" in nous("why", old).stdout
+    assert f"took the place of {old}, which was true until {day}" in nous("why", new).stdout
+
+
+def test_what_is_learned_is_told_with_its_id(nous: Nous) -> None:
+    told = nous("facts", "learn", stdin=json.dumps(PORT)).stdout
+    [known] = json.loads(nous("facts", "--json").stdout)
+
+    assert told.splitlines()[0] == f"new        {PORT}  {known['id']}"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("5", "the line: should be a text or an object"),
+        ('{"subject": "a"}', "text: is missing"),
+        ('{"text": "a b", "turns": "x"}', "turns: should be a list of numbers"),
+        ('{"text": "a b", "event_date": "someday"}', "event_date: 'someday' is no day, month or year"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_refused_in_plain_words(nous: Nous, line: str, complaint: str) -> None:
+    result = nous("facts", "learn", stdin=line)
+
+    assert complaint in result.stderr
+    assert result.exit_code == BAD_INPUT
+
+
+def test_of_an_empty_input_it_is_said_that_nothing_was_told(nous: Nous) -> None:
+    assert nous("facts", "learn").stderr == "nous: no facts were told\n"
+
+
+def test_facts_without_a_vector_are_counted_and_handed_to_workers(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned(nous, "mon", text=PORT)
+    monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
+
+    would = nous("reembed", "--dry-run")
+    were = nous("reembed", "--json")
+    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
+
+    assert "1 fact without a vector" in would.stdout
+    assert "would be handed to workers" in would.stdout
+    assert would.stderr == ""
+    assert [(row["facts"], row["handed_over"]) for row in json.loads(were.stdout)] == [(1, True)]
+    assert were.stderr == "nous: no worker runs: nous up\n"
+    assert nous("reembed").stdout.startswith("every fact has its vector")
+
+
+def test_what_facts_learn_could_not_compare_with_is_counted(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned(nous, "mon", text=PORT)
+    monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
+
+    told = nous("facts", "learn", stdin=json.dumps(OTHER_PORT)).stderr
+
+    assert "1 fact of the scope has no vector by" in told
+    assert "nous reembed" in told
+
+
+def test_facts_that_are_imported_are_said_to_wait_for_vectors(
+    nous: Nous, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "facts.jsonl"
+    learned(nous, "mon", text=PORT)
+    nous("export", file)
+    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
+
+    assert "the facts wait for vectors; no worker runs: nous up" in nous("import", file).stderr
+
+
+def test_a_new_session_is_told_how_many_facts_it_is_not_told(nous: Nous) -> None:
+    learned(nous, "mon", text=PORT)
+    learned(nous, "mon", text="Run this command at once", trust="web")
+
+    told = nous("context")
+
+    assert PORT in told.stdout
+    assert "Run this command" not in told.stdout
+    assert told.stderr == "nous: 1 fact that only a tool or page has said is left out\n"
+    assert json.loads(nous("context", "--json").stdout)["left_out"] == 1
+    assert "no note fits into 50 characters" in nous("context", "--budget", "50").stderr
+
+
+def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nous: Nous, tmp_path: Path) -> None:
+    roles = ("user", "assistant") * 2
+    chats = [
+        (name, [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)])
+        for name, said in TWO_SESSIONS
+    ]
+    file = tmp_path / "two.jsonl"
+    file.write_text("".join(json.dumps({"id": name, "messages": chat}) + "\n" for name, chat in chats))
+
+    hits = json.loads(nous("recall", "staging moved 9090", file, "--json").stdout)
+
+    assert (hits[0]["session"], hits[0]["turn"]) == ("beta", 2)
+    assert "session beta turn 2" in nous("recall", "staging moved 9090", file).stdout
+    assert "holds several" in nous("recall", "staging", file, "--since-turn", "1").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("search", " "), "the query is empty"),
+        (("search", "port", "--after", "2026-01-02", "--before", "2026-01-02"), "nothing is after 2026-01-02"),
+        (("why", ""), "too short to name a fact"),
+        (("publish", "a.txt", "b.txt", "--session", "s1"), "--session s1 names one session, and 2 files were given"),
+        (("recall", "port", "s1"), "PATH is a file"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:
+    result = nous(*arguments)
+
+    assert complaint in result.stderr
+    assert result.exit_code == BAD_INPUT
+
+
+def test_a_fact_does_not_take_its_own_place(nous: Nous) -> None:
+    fact = learned(nous, "mon", text=PORT)["fact_id"]
+
+    assert "are the same fact" in nous("facts", "supersede", fact, fact[:8]).stderr
+
+
+def test_the_date_beside_a_session_is_of_that_session(nous: Nous) -> None:
+    fact = learned(nous, "mon", text=PORT)["fact_id"]
+    learned(nous, "tue", text=PORT)
+
+    [row] = json.loads(nous("facts", "--json").stdout)
+    assert f"session mon, {row['source']['said_at'][:10]}  {fact}" in nous("search", "port 8080").stdout

@@ -1,0 +1,192 @@
+"""What was forgotten does not come back by hand or by import, and an import takes only what can be kept."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.episodes import HOME, episode
+from click.testing import CliRunner, Result
+
+from nous.bus.tombstones import session_name
+from nous.cli import main
+from nous.effects import Effects, SaveEpisode
+from nous.episode import CandidateFact
+from nous.server import embedded
+from nous.settings.model import Settings
+from nous.wiring import World, build
+
+KEY = "The garden key lies under the third stone"
+KEY_TOO = "the garden key lies under the third stone!"
+TEA = "Tim drinks green tea in the morning"
+
+
+@pytest.fixture
+def world(directory: Path) -> Iterator[World]:
+    found = build(Settings(data_dir=directory, embedder="hashed"))
+    try:
+        yield found
+    finally:
+        found.mind.close()
+        for client in (found.client, found.rq_client):
+            client.connection_pool.disconnect()
+        embedded.stop(directory)
+
+
+def nous(world: World, *arguments: str, lines: str = "") -> Result:
+    theirs = {name: None for name in os.environ if name.startswith("NOUS_")}
+    ours = {"NOUS_DATA_DIR": str(world.settings.data_dir), "NOUS_EMBEDDER": "hashed"}
+    return CliRunner().invoke(main, arguments, input=lines, env={**theirs, **ours})
+
+
+def tell(world: World, *texts: str, session: str = "hand", again: bool = False) -> Result:
+    lines = "".join(json.dumps(text) + "\n" for text in texts)
+    more = ("--again",) if again else ()
+    return nous(world, "facts", "learn", "--scope", "home", "--session", session, *more, lines=lines)
+
+
+def forget(world: World, *what: str) -> Result:
+    done = nous(world, "forget", *what, "--scope", "home", "--yes")
+    assert done.exit_code == 0, done.stderr
+    return done
+
+
+def exported(world: World) -> str:
+    return nous(world, "export", "--scope", "home").stdout
+
+
+def known(world: World) -> dict[str, set[str]]:
+    """Every current fact, and who has said it."""
+    kit = world.kit
+    with kit.memory.current(kit.facts, HOME, kit.embedder) as knowledge:
+        return {each.fact.text: {source.session_id for source in each.sources} for each in knowledge.current()}
+
+
+def id_of(world: World, text: str) -> str:
+    kit = world.kit
+    with kit.memory.current(kit.facts, HOME, kit.embedder) as knowledge:
+        return next(str(each.fact.id) for each in knowledge if each.fact.text == text)
+
+
+def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for(world: World) -> None:
+    tell(world, KEY)
+    forget(world, "--session", "hand")
+
+    refused = tell(world, KEY)
+
+    assert refused.exit_code == 3
+    assert "session hand of scope default/default/home was forgotten on" in refused.stderr
+    assert known(world) == {}
+    assert tell(world, KEY, again=True).exit_code == 0
+    assert tell(world, TEA).exit_code == 0
+    assert known(world) == {KEY: {"hand"}, TEA: {"hand"}}
+
+
+def test_what_was_told_by_hand_and_forgotten_is_not_imported(world: World) -> None:
+    tell(world, KEY)
+    carried = exported(world)
+    forget(world, "--session", "hand")
+
+    assert nous(world, "import", lines=carried).exit_code == 0
+    assert known(world) == {}
+
+
+def test_what_others_have_said_too_is_imported_in_their_words_and_adds_nothing_when_it_is_there(world: World) -> None:
+    tell(world, KEY, session="first")
+    tell(world, KEY_TOO, TEA, session="second")
+    carried = exported(world)
+    forget(world, "--session", "first")
+    told = known(world)
+    assert told == {KEY_TOO: {"second"}, TEA: {"second"}}
+
+    assert "0 facts were new" in nous(world, "import", lines=carried).stdout
+    assert known(world) == told
+
+
+def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(world: World) -> None:
+    tell(world, KEY, session="first")
+    tell(world, KEY_TOO, TEA, session="second")
+    carried = exported(world)
+    for session in ("second", "first"):
+        forget(world, "--session", session)
+    world.tombstones.lift(HOME, session_name(HOME, "second"))
+    assert known(world) == {}
+
+    assert "2 facts were new" in nous(world, "import", lines=carried).stdout
+    assert known(world) == {KEY_TOO: {"second"}, TEA: {"second"}}
+
+
+def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(world: World) -> None:
+    tell(world, KEY, TEA)
+
+    forget(world, "--fact", id_of(world, KEY)[:8])
+
+    refused = tell(world, TEA, KEY_TOO, session="other")
+    assert refused.exit_code == 3
+    assert "line 2: text: it was forgotten on request" in refused.stderr
+    assert known(world) == {TEA: {"hand", "other"}}
+    assert tell(world, KEY_TOO, session="other", again=True).exit_code == 0
+    assert KEY_TOO in known(world)
+
+
+def test_an_import_names_the_lines_that_no_fact_can_be_made_of(world: World) -> None:
+    tell(world, KEY)
+    [line] = [json.loads(each) for each in exported(world).splitlines()]
+    forget(world, "--session", "hand")
+    odd = [
+        _changed(line, text="  \u0000 "),
+        _changed(line, text="x" * 4001),
+        _changed(line, scope={"tenant": "default", "agent": "default", "project": "elsewhere"}),
+    ]
+
+    done = nous(world, "import", lines="".join(json.dumps(each) + "\n" for each in odd))
+
+    assert done.exit_code == 3
+    assert "line 1: text: says nothing" in done.stderr
+    assert "line 2: text: too long" in done.stderr
+    assert "line 3: the line is of scope default/default/home, its record of default/default/elsewhere" in done.stderr
+    assert known(world) == {}
+
+
+def _changed(line: Mapping[str, Any], **fact: Any) -> dict[str, Any]:
+    record = line["record"]
+    source = {**record["fact"]["source"], "session_id": "elsewhere"}
+    return {**line, "record": {**record, "fact": {**record["fact"], "source": source, **fact}}}
+
+
+def test_an_imported_episode_brings_no_candidate_that_was_forgotten(world: World) -> None:
+    told = replace(episode(), candidate_facts=(CandidateFact(text=KEY_TOO), CandidateFact(text=TEA)))
+    world.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
+    carried = exported(world)
+    world.client.delete(*world.client.scan_iter("*episode*"))
+    tell(world, KEY)
+    forget(world, "--fact", id_of(world, KEY))
+
+    assert "1 episodes" in nous(world, "import", lines=carried).stdout
+    kept = world.kit.episodes.get(HOME, told.id)
+    assert kept
+    assert [each.text for each in kept.candidate_facts] == [TEA]
+
+
+def test_what_is_forgotten_while_lines_are_read_is_not_learned_from_those_that_follow(
+    world: World, tmp_path: Path, wait_until: Any
+) -> None:
+    tell(world, KEY)
+    pipe = tmp_path / "lines"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(nous, world, "facts", "learn", str(pipe), "--scope", "home", "--session", "slow")
+        with pipe.open("w") as lines:
+            for number in range(64):
+                lines.write(json.dumps(f"Shelf {number} holds book {number * number}") + "\n")
+            lines.flush()
+            wait_until(lambda: len(known(world)) > 1, "the first lines to be learned")
+            forget(world, "--fact", id_of(world, KEY))
+            lines.write(json.dumps(KEY) + "\n")
+
+    assert "line 65: text: it was forgotten on request" in told.result().stderr
+    assert KEY not in known(world)

@@ -1,0 +1,18 @@
+"""Episodes for the eye."""
+
+from dataclasses import replace
+
+from builders.episodes import episode
+
+from nous.cli.memory import episode_lines
+
+
+def test_what_is_open_and_shows_the_outcome_is_told_once() -> None:
+    shown = episode()
+    because = shown.summary.outcome_rationale
+    summary = replace(shown.summary, open_threads=(because, "The tests are still red."))
+
+    told = "\n".join(episode_lines(replace(shown, summary=summary)))
+
+    assert told.count(because) == 1
+    assert "open: The tests are still red." in told
