@@ -137,7 +137,7 @@ def test_a_vector_that_comes_later_is_near_from_then_on(place: Place) -> None:
 
 
 def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(place: Place) -> None:
-    learn(place.store, {f"fact {number}": vector for number, vector in enumerate(clustered(200, dim=8))})
+    learn(place.store, {f"item {number}": vector for number, vector in enumerate(clustered(200, dim=8))})
     asked = list(clustered(200, dim=8)[:20])
 
     with place.process().current(place.store, HOME, Named()) as knowledge:
