@@ -14,6 +14,7 @@ from uuid import UUID
 
 import redis
 
+from nous.bus import redis_pages as pages
 from nous.bus.base import Lane
 from nous.bus.erasing import Entry, Found, Said, Wanted, amended, said
 from nous.bus.keys import BusKeys
@@ -46,7 +47,7 @@ class RedisBusErasure:
         others: set[UUID] = set()
         unreadable = 0
         for stream, kind, lane in self._streams():
-            for entry_id, raw in self._entries(stream):
+            for entry_id, raw in pages.entries(self._client, stream):
                 told = said(raw, kind)
                 if told is None:
                     unreadable += 1
@@ -91,16 +92,6 @@ class RedisBusErasure:
             with translated():
                 found: list[bytes] = sorted(self._client.scan_iter(f"{beginning}*", count=1000, _type="stream"))
             yield from ((key.decode(), key.decode().removeprefix(beginning), lane) for key in found)
-
-    def _entries(self, stream: str) -> Iterator[tuple[str, bytes]]:
-        after = "-"
-        while True:
-            with translated():
-                page = self._client.xrange(stream, after, count=_PAGE)
-            yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in page)
-            if len(page) < _PAGE:
-                return
-            after = f"({page[-1][0].decode()}"
 
     def _letters(self, entries: Sequence[Entry], others: Collection[UUID], wanted: Wanted) -> Iterator[str]:
         """The letters about *entries*, and those of the session whose entries are gone already."""

@@ -1,6 +1,6 @@
 """What became of everything, read from Redis. Nothing here writes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +12,11 @@ from nous.bus.ledger import Account, Backlog, Location, Whereabouts
 from nous.bus.letters import accepted_at, read_letter
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import translated
+from nous.bus.redis_pages import entries
 from nous.codec import decode
 from nous.errors import BadInput
 from nous.events import Event
 from nous.scope import Scope
-
-_PAGE = 500
 
 
 class RedisLedger:
@@ -52,22 +51,11 @@ class RedisLedger:
         return self._search(ticket)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        entries = (entry for lane in Lane for entry in self._entries(self._keys.stream(kind.type, lane)))
-        found = (_told(entry, raw, kind) for entry, raw in entries if _may_name(raw, session_id))
+        told = (entry for lane in Lane for entry in entries(self._client, self._keys.stream(kind.type, lane)))
+        found = (_told(entry, raw, kind) for entry, raw in told if _may_name(raw, session_id))
         return list(
             dict.fromkeys(each.id for each in found if each and (each.session_id, each.scope) == (session_id, scope))
         )
-
-    def _entries(self, stream: str) -> Iterator[tuple[str, bytes]]:
-        """Every entry of a stream, a page at a time."""
-        after = "-"
-        while True:
-            with translated():
-                page = self._client.xrange(stream, after, count=_PAGE)
-            yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in page)
-            if len(page) < _PAGE:
-                return
-            after = f"({page[-1][0].decode()}"
 
     def _search(self, ticket: Ticket) -> Location:
         stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
