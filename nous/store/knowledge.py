@@ -77,7 +77,7 @@ class FactMemory:
 
         Raises:
             Unavailable: the log did not answer.
-            Misconfigured: the log holds vectors of this embedder with another dimension, or SQLite cannot index words.
+            Misconfigured: the log holds vectors of this embedder with another dimension.
         """
         remembered = self._remembered((scope, embedder.id, embedder.dim))
         with remembered.lock:
