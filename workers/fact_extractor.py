@@ -25,6 +25,7 @@ from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 
 NAME = "fact-extractor"
 NO_FACTS = "no candidate facts, and nothing in the summary to make any of"
+FORGOTTEN = "all that it brings was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -48,8 +49,8 @@ class FactExtractor:
         if not isinstance(event, EpisodeSummarized):
             raise TypeError(f"{NAME} consumes {EpisodeSummarized.type}, not {event.type}")
         brought = self._usable(event, event.candidate_facts)
-        if brought.candidates or Unusable.FORGOTTEN in dict(brought.dropped):
-            return self._learned(event, brought.candidates)
+        if brought.candidates or _is_forgotten(brought):
+            return self._learned(event, brought)
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:
@@ -59,20 +60,20 @@ class FactExtractor:
         try:
             found = extractor.extract(event.summary, brief, scope=event.scope, subject=event.episode_id)
         except (ModelTimeout, ModelUnreachable) as error:
-            lesser = self._usable(event, extractor.by_itself(event.summary, brief)).candidates
+            lesser = self._usable(event, extractor.by_itself(event.summary, brief))
             raise Compromise(error, self._learned(event, lesser)) from error
         except (ModelMisconfigured, ModelPaused) as error:
             if error.failure is not Failure.OTHER:
                 raise
             _log.warning("facts are found without the model", failure=error.failure, reason=str(error))
             found = extractor.by_itself(event.summary, brief)
-        return self._learned(event, self._usable(event, found).candidates)
+        return self._learned(event, self._usable(event, found))
 
-    def _learned(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> Effects:
+    def _learned(self, event: EpisodeSummarized, found: Usable) -> Effects:
         findable = tuple(self._findable(event))
-        if not candidates:
-            return Effects(writes=findable, skipped=NO_FACTS)
-        lesson = self._kit.learner.teach(candidates, scope=event.scope, source=_source(event))
+        if not found.candidates:
+            return Effects(writes=findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
+        lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event))
         if lesson.append is None:
             return Effects(writes=findable, skipped=ALREADY_LEARNED)
         at = self._kit.clock()
@@ -98,6 +99,11 @@ class FactExtractor:
             yield KeepVector(scope=event.scope, episode_id=episode.id, embedder=embedder.id, vector=vector)
         except (Unavailable, Deferred, BadInput) as error:
             _log.warning("an episode is found by its words alone", reason=str(error), episode_id=str(episode.id))
+
+
+def _is_forgotten(found: Usable) -> bool:
+    """Whether some of what was found is not to be known again."""
+    return Unusable.FORGOTTEN in dict(found.dropped)
 
 
 def _source(event: EpisodeSummarized) -> Source:

@@ -110,10 +110,11 @@ def _numbered(passages: Sequence[Passage]) -> Iterator[str]:
 
 
 def decisions_block(decisions: Sequence[Decision]) -> str:
-    """The decisions of a session, a line each; nothing where there are none."""
+    """The decisions of a session, a line each, of very many the latest; nothing where there are none."""
     if not decisions:
         return ""
-    lines = [shortened(" ".join(decision.line.split()), _LONGEST_DECISION) for decision in decisions[:_MOST_DECISIONS]]
-    if len(decisions) > len(lines):
-        lines.append(f"(and {len(decisions) - len(lines)} more)")
+    latest = decisions[-_MOST_DECISIONS:]
+    lines = [shortened(" ".join(decision.line.split()), _LONGEST_DECISION) for decision in latest]
+    if len(decisions) > len(latest):
+        lines.insert(0, f"({len(decisions) - len(latest)} before these)")
     return "\n".join(("Decisions made during this episode:", *lines, "", ""))

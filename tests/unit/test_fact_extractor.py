@@ -1,6 +1,7 @@
 """The worker that learns facts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid5
@@ -24,12 +25,13 @@ from nous.events import (
 )
 from nous.fact import Fact, Learned
 from nous.kit import Kit
+from nous.learning.normalise import exact_form
 from nous.learning.policy import Policy
 from nous.learning.usable import Unusable
 from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from nous.transcript.model import Transcript
-from workers.fact_extractor import NO_FACTS, WORKER
+from workers.fact_extractor import FORGOTTEN, NO_FACTS, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -160,6 +162,17 @@ def test_an_episode_without_candidates_is_skipped(kit: Kit, texts: tuple[str, ..
     effects = WORKER.build(kit)(summarized(*texts))
 
     assert (effects.writes, effects.events, effects.skipped) == ((), (), NO_FACTS)
+
+
+def test_what_was_all_forgotten_is_skipped_for_that(kit: Kit) -> None:
+    def forgotten(_: Scope) -> set[str]:
+        return {exact_form("Tim likes tea")}
+
+    forgetful = replace(kit, forgotten=forgotten)
+
+    effects = WORKER.build(forgetful)(summarized("Tim likes tea."))
+
+    assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
 
 
 def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
