@@ -73,6 +73,11 @@ class Trust(StrEnum):
     TOOL = "tool"
     WEB = "web"
 
+    @property
+    def is_doubted(self) -> bool:
+        """Whether whoever wrote it may have written it for this place."""
+        return self in {Trust.TOOL, Trust.WEB}
+
 
 class Category(StrEnum):
     """What a fact is about. Only what a user asked for may be a `rule`."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import uuid5
 
 import structlog
 
@@ -12,6 +13,7 @@ from nous.embed.absent import present
 from nous.embed.base import Embedder
 from nous.episode import CandidateFact
 from nous.errors import BadInput, Deferred, Unavailable
+from nous.events import NAMESPACE
 from nous.fact import Source
 from nous.learning.finding import Finding, Learning, Occasion
 from nous.learning.index import IndexUnavailable
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32] | None
 
 log = structlog.get_logger(__name__)
+
+RULINGS = uuid5(NAMESPACE, "rulings")
+"""What the arbiter's answers are about: never one session alone, since they may quote any fact of the scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +95,7 @@ class Learner:
             return self._judged(candidates, [None] * len(candidates), occasion, embedder)[0]
         # Nobody waits for the arbiter: what others teach meanwhile is seen when the texts are judged again.
         if self.arbiter and open_ones:
-            rulings = self.arbiter.rule(open_ones, scope=scope, subject=source.episode_id)
+            rulings = self.arbiter.rule(open_ones, scope=scope, subject=RULINGS)
             if rulings:
                 lesson, _ = self._judged(candidates, vectors, replace(occasion, rulings=rulings), embedder)
         return lesson

@@ -24,11 +24,15 @@ _FORM = "form:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """When forgetting began, and whether it has come to its end; until then, *facts* are still being looked for."""
+    """When forgetting began, and whether it has come to its end; until then, *facts* are still being looked for.
+
+    *marks* are those of the texts that were forgotten with it.
+    """
 
     at: datetime
     is_done: bool = False
     facts: tuple[UUID, ...] = ()
+    marks: tuple[str, ...] = ()
 
 
 class WasForgotten(BadInput):

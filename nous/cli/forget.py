@@ -1,6 +1,8 @@
 """`nous forget`: remove what was learned of somebody or something, everywhere."""
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from uuid import UUID
@@ -17,11 +19,14 @@ from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.scope import Scope
 from nous.wiring import World, build, forgetter
 
+_SHOWN = 5
+
 
 @click.command()
 @click.option("--session", help="Forget a session, and what it alone has said.")
 @click.option(
-    "--fact", help="Forget a fact by its id or the beginning of it, and never learn any of its wordings again."
+    "--fact",
+    help="Forget a fact by its id or the beginning of it; what was said of it is not learned again in those words.",
 )
 @click.option("--scope", help="Where it is: project, agent/project or tenant/agent/project. Alone: forget all of it.")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed.")
@@ -40,20 +45,22 @@ def forget(
 ) -> None:
     """Remove a session, a fact or a scope from every store: it cannot be undone.
 
-    Publishing a session again that was forgotten is refused, until it is asked for: nous publish --again. Workers may
-    run meanwhile. If this breaks off, run it again.
+    Publishing a session again that was forgotten, or whose scope was, is refused until it is asked for: nous publish
+    --again. A new session may tell what it has said, but for facts that were forgotten by --fact. Workers may run
+    meanwhile. If this breaks off, run it again.
     """
-    if (session is not None and fact is not None) or (session is None and fact is None and scope is None):
+    if session is not None and fact is not None:
+        raise click.UsageError("--session and --fact were both given: forget one, then the other.")
+    if session is None and fact is None and scope is None:
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     world, where = build(app.settings), Scope.parse(scope or "default")
     act = _act(world, where, session, fact)
     forgets = forgetter(world)
     expected = forgets.rehearse(act)
-    if dry_run:
-        _tell(expected, receipt)
-        return
-    _make_sure(expected, yes=yes)
-    _tell(forgets.forget(act), receipt)
+    with _writable(receipt):
+        if not dry_run:
+            _make_sure(expected, yes=yes)
+        _tell(expected if dry_run else forgets.forget(act), receipt)
 
 
 def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> Act:
@@ -77,21 +84,25 @@ def _make_sure(expected: Receipt, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise BadInput("say --yes: there is no terminal to ask on")
     click.echo(_as_table(expected), err=True)
+    if expected.revived:
+        click.echo(_as_revived(expected), err=True)
     click.confirm(f"Forget {_named(expected)} for good?", abort=True, err=True)
 
 
 def _tell(receipt: Receipt, path: Path | None) -> None:
-    if path:
-        _write(receipt, path)
     verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
     click.echo(f"{_named(receipt)} {verb}")
     if receipt.first_at:
         click.echo(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
     click.echo(_as_table(receipt))
+    if receipt.revived:
+        click.echo(_as_revived(receipt))
     for each in receipt.stays:
         click.echo(f"not removed: {each}")
     if receipt.unreadable:
         click.echo(f"not removed: {receipt.unreadable} entries of streams of which nobody can tell whose they are")
+    if path:
+        _write(receipt, path)
 
 
 def _named(receipt: Receipt) -> str:
@@ -102,6 +113,31 @@ def _named(receipt: Receipt) -> str:
 def _as_table(receipt: Receipt) -> str:
     heads = ("store", "to remove" if receipt.is_rehearsal else "removed")
     return table(heads, [(store, f"{count:,}") for store, count in receipt.removed.items()] or [("none", "0")])
+
+
+def _as_revived(receipt: Receipt) -> str:
+    count, ids = len(receipt.revived), [str(each) for each in receipt.revived[:_SHOWN]]
+    older = "1 older fact becomes" if count == 1 else f"{count:,} older facts become"
+    return f"{older} current again: {' '.join(ids)}{' ...' if count > len(ids) else ''}"
+
+
+@contextmanager
+def _writable(path: Path | None) -> Generator[None]:
+    """Make sure that a receipt can be written before there is one to write; none is left where nothing came of it."""
+    if path is None:
+        yield
+        return
+    is_new = not path.exists()
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}; nothing was forgotten") from error
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _write(receipt: Receipt, path: Path) -> None:

@@ -1,7 +1,7 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, cast
 from uuid import uuid4, uuid5
@@ -11,7 +11,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Bus, Refused
-from nous.bus.tombstones import WasForgotten, session_name
+from nous.bus.tombstones import WasForgotten, form_name, session_name
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
@@ -23,8 +23,9 @@ from nous.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembedded
 from nous.fact import Source
 from nous.learning.announcing import announcements
 from nous.learning.finding import Finding
+from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
-from nous.learning.usable import LONGEST_TEXT
+from nous.learning.usable import checked
 from nous.scope import Scope
 from nous.summary.answer_repair import date_of
 from nous.wiring import World, build
@@ -63,7 +64,7 @@ class Line:
 @click.argument("source", default="-", metavar="[FILE]")
 @click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
 @click.option("--session", help="Who says so. The same facts said again by the same session add nothing.")
-@click.option("--again", is_flag=True, help="What was forgotten on request, too.")
+@click.option("--again", is_flag=True, help="Let back what was forgotten on request, and the session if it was.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 @click.pass_context
 def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, again: bool, as_json: bool) -> None:
@@ -107,21 +108,24 @@ def _warnings(world: World, scope: Scope, *, is_told: bool) -> Iterator[str]:
 
 
 class _Teacher:
-    """Teaches one scope, as one session; *again* also what was forgotten, which lets a forgotten session back."""
+    """Teaches one scope, as one session; *again* lets back what was forgotten of it, and the session."""
 
     def __init__(self, world: World, scope: Scope, session: str, *, again: bool) -> None:
         self._bus: Bus = world.bus
         self._tombstones = world.tombstones
-        self._forgotten = _nothing if again else world.kit.forgotten
-        self._learner = replace(world.kit.learner, forgotten=self._forgotten)
+        self._forgotten = world.kit.forgotten
+        self._learner = world.kit.learner
         self._scope = scope
         self._session = session
         self._clock = world.kit.clock
+        self._again = again
         if again:
             self._tombstones.lift(scope, session_name(scope, session))
 
     def wanted(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """*lines*, with a complaint in place of what was forgotten until now."""
+        """*lines*, with a complaint in place of what was forgotten until now, or that let back."""
+        if self._again:
+            self._let_back(line.candidate for line in lines if line.candidate)
         forgotten = self._forgotten(self._scope)
         return [
             Line(line.number, None, "text: it was forgotten on request; --again learns it all the same")
@@ -129,6 +133,10 @@ class _Teacher:
             else line
             for line in lines
         ]
+
+    def _let_back(self, candidates: Iterable[CandidateFact]) -> None:
+        for each in candidates:
+            self._tombstones.lift(self._scope, form_name(mark_of(self._scope, exact_form(each.text))))
 
     def teach(self, candidates: Sequence[CandidateFact]) -> Sequence[Finding]:
         """Judge and store *candidates*, all or none of them; what is forgotten meanwhile is passed over.
@@ -180,10 +188,6 @@ class _Teacher:
         )
 
 
-def _nothing(_: Scope) -> Collection[str]:
-    return ()
-
-
 def _lines(source: BinaryIO) -> Iterator[Line]:
     for number, raw in enumerate(source, start=1):
         if raw.strip():
@@ -205,11 +209,7 @@ def _candidate(raw: bytes) -> CandidateFact:
     if candidate.event_date is not None and date_of(candidate.event_date, _unheard) is None:
         told = shortened(candidate.event_date, 40)
         raise BadInput(f"event_date: {told!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
-    if not exact_form(candidate.text):
-        raise BadInput("text: it says nothing")
-    if len(candidate.text) > LONGEST_TEXT:
-        raise BadInput(f"text: it has {len(candidate.text):,} characters; a fact has at most {LONGEST_TEXT:,}")
-    return candidate
+    return checked(candidate)
 
 
 def _in_plain_words(error: ValidationError) -> str:

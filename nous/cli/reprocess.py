@@ -12,6 +12,7 @@ from nous.effects import Effects, NoteTried
 from nous.episode import Episode, Tier
 from nous.errors import BadInput, Misconfigured, NotFound
 from nous.events import episode_id
+from nous.learner import RULINGS
 from nous.runtime.upgrade import outdated
 from nous.scope import Scope
 from nous.wiring import World, build
@@ -66,7 +67,8 @@ def _chosen(world: World, sessions: Sequence[str], scope: Scope) -> Iterator[Epi
 
 def _forget_answers(world: World, sessions: Sequence[str], scope: Scope) -> None:
     """Let go what was kept of the model's answers: those that could not be used would be found and taken again."""
-    for subject in [episode_id(scope, session) for session in sessions] or [None]:
+    told = [episode_id(scope, session) for session in sessions]
+    for subject in (*told, RULINGS) if told else (None,):
         world.model_books.pins.drop(scope, subject)
 
 

@@ -59,13 +59,12 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     """*rows* with only what *stays*."""
     if all(stays(fact, source) for fact, source in _tellings(rows)):
         return _unchanged(rows)
-    own = _in_own_words(rows, stays)
-    told = tell(row for row in own if row)
+    told = tell(rows)
     settle(told, stays)
     touched = {fact for fact, each in told.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := _ends(row)) for end in ends}
     rewriter = _Rewriter(told, stays, tied | touched)
-    kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(own) if old and (row := rewriter(old))))
+    kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
     return Erased(
         rows=kept,
         gone=frozenset(fact for fact in touched if told[fact].id is None),
@@ -109,27 +108,6 @@ def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
 
 def _vectors(rows: Iterable[Row]) -> int:
     return sum(embedding(row) is not None for row in rows)
-
-
-def _in_own_words(rows: Sequence[Row], stays: Stays) -> list[Row | None]:
-    """*rows* without words that were put into others' mouths: merging a fact says so of all its sources in its text.
-
-    Such a row gets the words of its own source; it goes where that has none.
-    """
-    merged = {
-        (each.superseded.by, each.superseded.at, each.learned.fact.text): each
-        for fact, each in tell(rows).items()
-        if each.superseded and not stays(fact, each.learned.fact.source)
-    }
-
-    def own(row: Row) -> Row | None:
-        lender = merged.get((row.fact_id, row.at, row.text)) if isinstance(row, Confirmed) else None
-        if lender is None or not isinstance(row, Confirmed):
-            return row
-        text = next((said.text for said in lender.again if said.source == row.source), None)
-        return None if text is None else replace(row, text=text, reason=FORGOTTEN, similarity=None)
-
-    return [own(row) for row in rows]
 
 
 def _ends(row: Row) -> set[UUID]:
@@ -185,9 +163,9 @@ class _Rewriter:
         if each is None or each.id is None or row is each.heir or not self._stays(row.fact_id, row.source):
             return None
         if each.id == row.fact_id:
-            return row
+            return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
         owner = self._told.get(each.id)
-        if owner and owner.learned.fact.source == row.source:
+        if owner and (owner.learned.fact.source, owner.learned.fact.text) == (row.source, row.text):
             return None
         return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
 

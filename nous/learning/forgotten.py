@@ -1,7 +1,7 @@
 """Texts that must not be learned again, known by their marks alone."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from uuid import UUID
@@ -62,6 +62,23 @@ def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
         fresh = set().union(*near, *(before[each] for each in fresh)) - found
         found |= fresh
     return frozenset(found)
+
+
+def revived(rows: Iterable[Row], left: Iterable[Row], retold: Mapping[UUID, UUID]) -> frozenset[UUID]:
+    """The facts that gave way in *rows* and are current again in *left*, where *retold* are others now."""
+    was, gave_way = _told(rows)
+    now, still = _told(left)
+    fresh = {retold.get(fact, fact) for fact in gave_way} - {retold.get(fact, fact) for fact in was - gave_way}
+    return frozenset((now - still) & fresh)
+
+
+def _told(rows: Iterable[Row]) -> tuple[set[UUID], set[UUID]]:
+    """The facts of *rows*, and those of them that gave way."""
+    known = tuple(rows)
+    return (
+        {row.fact.id for row in known if isinstance(row, Learned)},
+        {row.fact_id for row in known if isinstance(row, Superseded)},
+    )
 
 
 def _said(rows: Iterable[Row]) -> Iterator[tuple[UUID, str]]:

@@ -6,10 +6,12 @@ So is one that says the same of the same thing with another value. If all near o
 matters, the candidate is kept and linked to the nearest with the reason. What is near nothing is new.
 
 Which of two that contradict each other is the newer, the texts do not tell: that is decided in `nous.learning.learn`.
+Nor do they tell whether one may take the place of the other: `nous.learning.standing` picks from the verdicts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 from uuid import UUID
 
@@ -28,7 +30,10 @@ It bounds how long a scope is held. A twin that stands behind so many strangers,
 """
 
 MOST_CONTRADICTED = 16
-"""Neighbours that are looked at for a contradiction, the nearest."""
+"""Neighbours that are looked at for a contradiction, the nearest; and as many of the same subject, the newest."""
+
+Namesakes = Mapping[UUID, Statement]
+"""Current facts of the candidate's subject, near or far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +55,16 @@ class New:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """*fact_id* says it already. `similarity` is None where the texts are equal and no vector was asked."""
+    """*fact_id* says it already, and more if `is_less`.
+
+    `similarity` is None where the texts are equal and no vector was asked.
+    """
 
     name: ClassVar[str] = "known"
     fact_id: UUID
     reason: str
     similarity: float | None = None
+    is_less: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +74,20 @@ class Richer:
     name: ClassVar[str] = "richer"
     fact_id: UUID
     reason: str
-    similarity: float
+    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supersedes:
-    """It gives another value to what *fact_id* tells of, so that only one of them is true at a time."""
+    """It gives another value to what *fact_id* tells of, so that only one of them is true at a time.
+
+    `similarity` is None where the two are of one subject, and too far apart for a cosine to be known.
+    """
 
     name: ClassVar[str] = "supersedes"
     fact_id: UUID
     reason: str
-    similarity: float
+    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +100,7 @@ class Linked:
     name: ClassVar[str] = "linked"
     fact_id: UUID
     reason: str
-    similarity: float
+    similarity: float | None
     is_open: bool = False
 
 
@@ -96,17 +108,31 @@ Verdict = New | Known | Richer | Supersedes | Linked
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
-    """Judge *statement* against the current facts near it, which come nearest first."""
+    """The first of the `verdicts`."""
+    return next(verdicts(statement, neighbours, policy))
+
+
+def verdicts(
+    statement: Statement,
+    neighbours: Sequence[Neighbour],
+    policy: Policy,
+    namesakes: Namesakes = MappingProxyType({}),
+) -> Iterator[Verdict]:
+    """What *statement* may be, held against the current facts near it, nearest first, and those of its subject.
+
+    The best comes first; the last one is `New` or `Linked`, unless what comes before it is certain.
+    """
     equal = next((near for near in neighbours if near.statement.form == statement.form), None)
     if equal:
-        return Known(fact_id=equal.fact_id, reason="the same text", similarity=equal.similarity)
+        yield Known(fact_id=equal.fact_id, reason="the same text", similarity=equal.similarity)
+        return
     match policy.dedup:
         case Dedup.EXACT:
-            return New()
+            yield New()
         case Dedup.COSINE:
-            return _by_cosine(neighbours, policy)
+            yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
-            return _guarded(statement, neighbours, policy)
+            yield from _guarded(statement, neighbours, policy, namesakes)
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
@@ -142,20 +168,22 @@ def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     return Known(fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity)
 
 
-def _guarded(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
+def _guarded(
+    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
+) -> Iterator[Verdict]:
     near = [neighbour for neighbour in neighbours if neighbour.similarity >= policy.near]
     comparable = [neighbour for neighbour in neighbours if neighbour.similarity >= floor(policy)]
-    known: Known | None = None
-    richer: Richer | None = None
+    one_sided: list[Known | Richer] = []
     for verdict in _merges(statement, comparable, policy):
-        match verdict:
-            case Known(reason=reason) if reason == SAME_SENSE:
-                return verdict
-            case Known():
-                known = known or verdict
-            case Richer():
-                richer = richer or verdict
-    return known or richer or _contradicting(statement, near) or (_linked(statement, near[0]) if near else New())
+        if isinstance(verdict, Known) and not verdict.is_less:
+            yield verdict
+        else:
+            one_sided.append(verdict)
+    yield from sorted(one_sided, key=lambda verdict: isinstance(verdict, Richer))
+    likely = {each.fact_id: each.statement for each in near[:MOST_CONTRADICTED]} | dict(namesakes)
+    cosines = {each.fact_id: each.similarity for each in neighbours}
+    yield from _contradicting(statement, likely, cosines)
+    yield _linked(statement, near[0]) if near else New()
 
 
 def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[Known | Richer]:
@@ -181,14 +209,16 @@ def _one_sided(other: Neighbour, found: Comparison) -> Known | Richer:
     if found.only_left:
         reason = f"the same, and it adds: {more}"
         return Richer(fact_id=other.fact_id, reason=reason, similarity=other.similarity)
-    return Known(fact_id=other.fact_id, reason=f"already known with: {more}", similarity=other.similarity)
+    reason = f"already known with: {more}"
+    return Known(fact_id=other.fact_id, reason=reason, similarity=other.similarity, is_less=True)
 
 
-def _contradicting(statement: Statement, near: Sequence[Neighbour]) -> Supersedes | None:
-    for other in near[:MOST_CONTRADICTED]:
-        if conflict := compare(statement.reading, other.statement.reading, english()).conflict:
-            return Supersedes(fact_id=other.fact_id, reason=conflict, similarity=other.similarity)
-    return None
+def _contradicting(
+    statement: Statement, others: Mapping[UUID, Statement], cosines: Mapping[UUID, float]
+) -> Iterator[Supersedes]:
+    for fact_id, other in others.items():
+        if conflict := compare(statement.reading, other.reading, english()).conflict:
+            yield Supersedes(fact_id=fact_id, reason=conflict, similarity=cosines.get(fact_id))
 
 
 def _linked(statement: Statement, nearest: Neighbour) -> Linked:

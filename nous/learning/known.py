@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
@@ -12,7 +12,8 @@ from nous.episode import Trust
 from nous.errors import Misconfigured
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
 from nous.learning.index import CandidateIndex, Proposals
-from nous.learning.judge import Neighbour
+from nous.learning.judge import MOST_CONTRADICTED, Namesakes, Neighbour
+from nous.learning.normalise import exact_form
 from nous.learning.statement import Statement
 from nous.learning.vectors import Fetch, Vectors, stacked
 
@@ -61,8 +62,12 @@ class KnownFact:
 
     @property
     def said_at(self) -> datetime:
-        """When it was said last, as far as that is known; else when it was learned."""
-        return max((source.said_at for source in self.sources if source.said_at), default=self.fact.learned_at)
+        """When it was said last, as far as that is known; else when it was learned.
+
+        Who is doubted makes nothing newer that somebody else has said.
+        """
+        said = [source for source in self.sources if source.trust.is_doubted == self.trust.is_doubted]
+        return max((source.said_at for source in said if source.said_at), default=self.fact.learned_at)
 
     @property
     def valid_from(self) -> datetime:
@@ -104,6 +109,7 @@ class Knowledge:
         self._base = base
         self._facts: dict[UUID, KnownFact] = {}
         self._by_form: dict[str, UUID] = {}
+        self._by_subject: dict[str, dict[UUID, None]] = {}
         self._index = index
         self._vectors = Vectors(dim, fetch=fetch)
         self._foreseen: dict[tuple[bytes, float], Near] = {}
@@ -155,8 +161,8 @@ class Knowledge:
 
     def without_vector(self) -> Iterator[KnownFact]:
         """The current facts that this knowledge's embedder has made no vector of, in the order they were learned."""
-        waiting = dict.fromkeys((*(self._base._waiting if self._base else ()), *self._waiting))  # noqa: SLF001  (its own kind)
-        found = (self[fact_id] for fact_id in waiting)
+        before = self._base._waiting if self._base else {}  # noqa: SLF001  (its own kind)
+        found = (self[fact_id] for fact_id in chain(before, self._waiting))
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def line(self, form: str) -> tuple[KnownFact, ...]:
@@ -171,6 +177,12 @@ class Knowledge:
             found[fact_id] = known
             fact_id = known.superseded.by if known.superseded and known.superseded.valid_to is None else None
         return tuple(found.values())
+
+    def namesakes(self, subject: str) -> Namesakes:
+        """The current facts of that subject, newest first, `MOST_CONTRADICTED` of them at most; none of no subject."""
+        found = (self[fact_id] for fact_id in self._of_subject(exact_form(subject)))
+        current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
+        return {known.fact.id: known.statement for known in current}
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
         """The current facts whose cosine with *vector* is at least *floor*, nearest first, `MOST_NEAR` of them at most.
@@ -216,12 +228,20 @@ class Knowledge:
     def _form_owner(self, form: str) -> UUID | None:
         return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (likewise)
 
+    def _of_subject(self, form: str) -> Iterator[UUID]:
+        """What was current in the base may have given way since."""
+        yield from reversed(self._by_subject.get(form, {}))
+        if self._base:
+            yield from self._base._of_subject(form)  # noqa: SLF001  (likewise)
+
     def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
         fact = row.fact
         statement = Statement(fact.text)
         has_vector = self._takes(fact.id, row.embedded_by, vectors, slots)
         self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id
+        if subject := exact_form(fact.subject):
+            self._by_subject.setdefault(subject, {})[fact.id] = None
         if not has_vector:
             self._waiting[fact.id] = None
 
@@ -249,6 +269,9 @@ class Knowledge:
         """Both ways: the one tells what took its place, the other whose place it took."""
         self._change(row.fact_id, lambda known: replace(known, superseded=row))
         self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
+        self._waiting.pop(row.fact_id, None)
+        if known := self.get(row.fact_id):
+            self._by_subject.get(exact_form(known.fact.subject), {}).pop(row.fact_id, None)
 
     def _link(self, row: Linked) -> None:
         """Both ways: each of the two tells of the other."""

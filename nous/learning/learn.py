@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.episode import CandidateFact
+from nous.episode import CandidateFact, Trust
 from nous.fact import Learned
 from nous.learning.finding import Finding, Learning, Occasion, confirmed, learned
-from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, judge, rewords
+from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, rewords, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.ruling import Doubt, ruled
+from nous.learning.standing import Claim, settled
 from nous.learning.statement import Statement
-from nous.learning.subject import of_one_subject
 from nous.learning.vectors import checked
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ALREADY = "already learned from this episode"
 RETOLD = "a later edition of the same episode says it so"
 NOT_COMPARED = "no fact has this text; the embedder did not answer, so the sense is compared later"
+NOT_ALL_COMPARED = "nothing is near of what could be compared; the facts without a vector are compared later"
 SAME_TEXT = "the same text"
 SAME_TEXT_THEN = "the same text, said before it was superseded"
 
@@ -93,32 +94,47 @@ def _finding(candidate: CandidateFact, vector: "Vector", known: Knowledge, occas
 
 
 def _verdict(candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion) -> Verdict:
-    statement = Statement(candidate.text)
-    if verdict := _by_text(statement, known, occasion):
+    statement, policy = Statement(candidate.text), occasion.policy
+    if verdict := _by_text(statement, candidate.trust, known, occasion):
         return verdict
+    claim = Claim(subject=candidate.subject, trust=candidate.trust, said_at=occasion.said_at)
+    near = [] if vector is None else known.near(vector, floor(policy))
+    match settled(verdicts(statement, near, policy, known.namesakes(claim.subject)), claim, known):
+        case New() as verdict:
+            return _with_gaps(verdict, vector, known)
+        case Linked() as verdict if _is_retold(statement, known[verdict.fact_id], occasion):
+            richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
+            return settled([richer], claim, known)
+        case Linked(is_open=True) as verdict if ruling := occasion.rulings.get((statement.form, verdict.fact_id)):
+            return settled([ruled(verdict, ruling)], claim, known, is_ruled=True)
+        case verdict:
+            return verdict
+
+
+def _with_gaps(verdict: New, vector: "Vector", known: Knowledge) -> New:
+    """*verdict*, which says so where not everything was compared."""
     if vector is None:
         return New(reason=NOT_COMPARED)
-    match judge(statement, known.near(vector, floor(occasion.policy)), occasion.policy):
-        case Linked() as verdict if _is_retold(statement, known[verdict.fact_id], occasion):
-            return Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
-        case Linked() as verdict if ruling := occasion.rulings.get((statement.form, verdict.fact_id)):
-            return of_one_subject(ruled(verdict, ruling), candidate.subject, known, is_ruled=True)
-        case verdict:
-            return of_one_subject(verdict, candidate.subject, known)
+    return verdict if next(known.without_vector(), None) is None else New(reason=NOT_ALL_COMPARED)
 
 
-def _by_text(statement: Statement, known: Knowledge, occasion: Occasion) -> Known | None:
-    """Whether the very words are known: as they are, as what has superseded them, or as what was true at the time."""
+def _by_text(statement: Statement, trust: Trust, known: Knowledge, occasion: Occasion) -> Known | None:
+    """Whether the very words are known: as they are, as what has superseded them, or as what was true at the time.
+
+    What only a tool or a page has put in their place does not count against somebody better.
+    """
     said = known.line(statement.form)
     if not said:
         return None
     last = said[-1]
     if any(fact.was_said_in(occasion.source.episode_id) for fact in said):
         return Known(fact_id=last.fact.id, reason=ALREADY)
+    holder = last if last.superseded is None else known.get(last.superseded.by)
+    if holder and holder.statement.form != statement.form and holder.trust.is_doubted and not trust.is_doubted:
+        return None
     if last.superseded is None:
         return Known(fact_id=last.fact.id, reason=SAME_TEXT)
-    corrected_by = known.get(last.superseded.by)
-    is_past = corrected_by is not None and occasion.said_at <= corrected_by.said_at
+    is_past = holder is not None and occasion.said_at <= holder.said_at
     return Known(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
 

@@ -9,10 +9,10 @@ from uuid import UUID
 from nous.fact import Confirmed, Embedded, Fact, Row, Superseded
 from nous.fact import Linked as LinkedRow
 from nous.learning.finding import outdated
-from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, judge
+from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.policy import Policy
-from nous.learning.subject import of_one_subject
+from nous.learning.standing import Claim, settled
 from nous.learning.vectors import checked
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Mended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mending:
-    """What became of each fact, in order, and the vectors of those that stay."""
+    """What became of each fact that was current still, in order, and the vectors of those that stay."""
 
     mended: tuple[Mended, ...]
     vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
@@ -61,11 +61,14 @@ def mend(
     known.foresee([vector for _, vector in embedded], floor(policy))
     mended: list[Mended] = []
     kept: dict[UUID, NDArray[np.float32]] = {}
-    for fact, vector in embedded:
+    for waiting, vector in embedded:
         checked(vector[None, :], rows=1, dim=knowledge.dim)
-        judged = judge(fact.statement, known.near(vector, floor(policy)), policy)
-        verdict = of_one_subject(judged, fact.fact.subject, known)
-        each = _mended(known[fact.fact.id], verdict, known, at)
+        fact = known[waiting.fact.id]
+        if not fact.is_current:
+            continue  # one that was mended before it has taken its place
+        near, namesakes = known.near(vector, floor(policy)), known.namesakes(fact.fact.subject)
+        verdict = settled(verdicts(fact.statement, near, policy, namesakes), Claim.of(fact), known)
+        each = _mended(fact, verdict, known, at)
         fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}
         known.extend(each.rows, fresh)
         kept |= fresh
@@ -87,7 +90,9 @@ def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -
             )
             return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
         case Supersedes():
-            older, newer = sorted((fact, known[verdict.fact_id]), key=lambda each: each.said_at)
+            older, newer = sorted(
+                (fact, known[verdict.fact_id]), key=lambda each: (each.said_at, not each.trust.is_doubted)
+            )
             valid_to = max(older.said_at, newer.valid_from)
             gone = outdated(older.fact.id, by=newer.fact.id, verdict=verdict, valid_to=valid_to, at=at)
             return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=older.fact)
@@ -97,12 +102,13 @@ def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -
 
 
 def _merged(fact: KnownFact, into: KnownFact, verdict: Known, at: datetime) -> Iterator[Row]:
-    """Whoever said *fact* has said *into*, in these words."""
-    for source in dict.fromkeys(fact.sources):
+    """Whoever said *fact* has said *into*, each in words of their own."""
+    said = [(fact.fact.source, fact.fact.text), *((row.source, row.text) for row in fact.confirmed)]
+    for source, text in dict.fromkeys(said):
         yield Confirmed(
             fact_id=into.fact.id,
             source=source,
-            text=fact.fact.text,
+            text=text,
             reason=verdict.reason,
             at=at,
             similarity=verdict.similarity,

@@ -123,10 +123,10 @@ def places(told: Mapping[UUID, Told]) -> Iterator[Place]:
         elif each.id and not place:
             current.add(each.id)
     found += _said_meanwhile(revived, current, told)
-    ways: dict[UUID, UUID] = {}
+    ends: dict[UUID, UUID] = {}
     for place in found:
-        if place.fact not in current and place.fact not in ways and not _leads(place.by, place.fact, ways):
-            ways[place.fact] = place.by
+        if place.fact not in current and place.fact not in ends and _end(place.by, ends) != place.fact:
+            ends[place.fact] = place.by
             yield place
 
 
@@ -160,8 +160,12 @@ def _place(each: Told, told: Mapping[UUID, Told]) -> Place | None:
     return None
 
 
-def _leads(start: UUID, end: UUID, ways: Mapping[UUID, UUID]) -> bool:
-    found: UUID | None = start
-    while found and found != end:
-        found = ways.get(found)
-    return found is not None
+def _end(start: UUID, ends: dict[UUID, UUID]) -> UUID:
+    """Where *start* leads at last. What lies on the way leads straight there from now on: no chain is walked twice."""
+    passed: list[UUID] = []
+    end = start
+    while after := ends.get(end):
+        passed.append(end)
+        end = after
+    ends.update(dict.fromkeys(passed, end))
+    return end

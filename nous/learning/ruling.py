@@ -59,7 +59,8 @@ def ruled(verdict: Linked, ruling: Ruling) -> Known | Richer | Supersedes | Link
         case Relation.SAME:
             return Known(fact_id=fact_id, reason=f"the same, says {by}", similarity=similarity)
         case Relation.LESS:
-            return Known(fact_id=fact_id, reason=f"less than is known, says {by}", similarity=similarity)
+            reason = f"less than is known, says {by}"
+            return Known(fact_id=fact_id, reason=reason, similarity=similarity, is_less=True)
         case Relation.MORE:
             return Richer(fact_id=fact_id, reason=f"the same and more, says {by}", similarity=similarity)
         case Relation.CORRECTS:

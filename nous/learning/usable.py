@@ -6,17 +6,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nous.episode import CandidateFact, Category, Trust
+from nous.errors import BadInput
 from nous.learning.normalise import exact_form
 
 LONGEST_TEXT = 4000
 """Characters in a fact. What is longer is no fact, and would take minutes to compare."""
 
+LONGEST_SUBJECT = 200
+"""Characters in what a fact is about. What is longer names nothing."""
+
 
 class Unusable(StrEnum):
     """Why a candidate is not learned."""
 
-    BLANK = "says nothing"
-    TOO_LONG = "too long"
+    BLANK = "text: says nothing"
+    TOO_LONG = f"text: too long, a fact has at most {LONGEST_TEXT:,} characters"
     FORGOTTEN = "was forgotten on request"
     OVER_CAP = "over the cap"
 
@@ -32,7 +36,7 @@ class Usable:
 def usable(candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collection[str] = ()) -> Usable:
     """The first *cap* of *candidates* that say something a fact can hold, but what is *forgotten*: exact forms.
 
-    A rule that no user gave is learned as what it is, somebody's view.
+    A rule that no user gave is learned as what it is, somebody's view; a subject that is too long is cut.
     """
     dropped: Counter[str] = Counter()
 
@@ -42,12 +46,25 @@ def usable(candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collecti
             if reason:
                 dropped[reason] += 1
             else:
-                yield _ruled(candidate)
+                yield _fitted(candidate)
 
     kept = tuple(fitting())
     if len(kept) > cap:
         dropped[Unusable.OVER_CAP] = len(kept) - cap
     return Usable(kept[:cap], tuple(sorted((str(reason), count) for reason, count in dropped.items())))
+
+
+def checked(candidate: CandidateFact) -> CandidateFact:
+    """*candidate* as it is learned, for whoever has somebody to tell why not.
+
+    Raises:
+        BadInput: it cannot be learned.
+    """
+    if len(candidate.subject) > LONGEST_SUBJECT:
+        raise BadInput(f"subject: too long, it has at most {LONGEST_SUBJECT:,} characters")
+    if reason := _objection(candidate, ()):
+        raise BadInput(reason)
+    return _fitted(candidate)
 
 
 def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> Unusable | None:
@@ -59,6 +76,7 @@ def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> Unusable
     return Unusable.FORGOTTEN if form in forgotten else None
 
 
-def _ruled(candidate: CandidateFact) -> CandidateFact:
+def _fitted(candidate: CandidateFact) -> CandidateFact:
     is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
-    return candidate if is_given else replace(candidate, category=Category.CONCEPT)
+    category = candidate.category if is_given else Category.CONCEPT
+    return replace(candidate, category=category, subject=candidate.subject[:LONGEST_SUBJECT])

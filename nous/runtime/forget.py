@@ -6,16 +6,19 @@ done to its end by doing it again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from nous.bus.erasing import Found, Wanted
-from nous.bus.tombstones import Tombstone, session_name
+from nous.bus.tombstones import Tombstone, Tombstones, form_name, session_name
 from nous.errors import NotFound, Retryable
-from nous.runtime.forgetting import REWRITTEN, Act, Stores
+from nous.fact import Row
+from nous.learning.erasing import Erased
+from nous.learning.forgotten import revived
+from nous.runtime.forgetting import REWRITTEN, Act, Met, Stores, counted
 from nous.scope import Scope
 
 _PASSES = 20
@@ -25,8 +28,9 @@ _PASSES = 20
 class Receipt:
     """What was forgotten, and how much of it each store has lost; nothing of what it said.
 
-    `first_at` is when it was forgotten before. `unreadable` counts entries of streams of which nobody can say whose
-    they are. A rehearsal has removed nothing.
+    `revived` are facts that had given way to what is forgotten, and are current again. `first_at` is when it was
+    forgotten before. `unreadable` counts entries of streams of which nobody can say whose they are. A rehearsal has
+    removed nothing.
     """
 
     what: str
@@ -35,17 +39,44 @@ class Receipt:
     at: datetime
     removed: Mapping[str, int]
     stays: tuple[str, ...]
+    revived: tuple[UUID, ...] = ()
     unreadable: int = 0
     first_at: datetime | None = None
     is_rehearsal: bool = False
 
 
 class _Removed(NamedTuple):
-    """What was removed, the tombstones of the sessions that were met on the way, and the last look at the streams."""
+    """What was removed or would be, the facts that are current again, and the last look at the streams."""
 
     counts: Counter[str]
-    names: frozenset[str]
+    revived: frozenset[UUID]
     found: Found
+
+
+class _Grave:
+    """The tombstones of an act: put before anything goes, and more of them as more of it is met."""
+
+    def __init__(self, act: Act, tombstones: Tombstones, *, at: datetime) -> None:
+        self.met = Met()
+        self._act = act
+        self._tombstones = tombstones
+        self._at = at
+        self._names: frozenset[str] = frozenset()
+
+    def cover(self, met: Met, sessions: Iterable[str] = ()) -> None:
+        self.met = self.met.and_(met)
+        fresh = frozenset((*sessions, *map(form_name, met.marks))) - self._names
+        self._names |= fresh
+        self._put(fresh, Tombstone(at=self._at, facts=tuple(sorted(self.met.facts))))
+
+    def close(self) -> None:
+        """Say that all of it is done."""
+        self._put(self._names, Tombstone(at=self._at, is_done=True))
+
+    def _put(self, names: Iterable[str], stone: Tombstone) -> None:
+        self._tombstones.put(self._act.scope, names, replace(stone, facts=()))
+        marks = tuple(sorted(self.met.marks))
+        self._tombstones.put(self._act.scope, (self._act.key,), replace(stone, marks=marks))
 
 
 class Forgetter:
@@ -61,11 +92,8 @@ class Forgetter:
     def rehearse(self, act: Act) -> Receipt:
         """Say what `forget` would remove. Raises as it does."""
         known = self._stores.tombstones.find(act.scope, act.key)
-        found, counts = self._looked(act, self._wanted(act, known))
-        if known is None and not counts:
-            where = "" if act.name == str(act.scope) else f" in {act.scope}"
-            raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
-        return self._receipt(act, counts, found, known, is_rehearsal=True)
+        _, looked = self._looked(act, known)
+        return self._receipt(act, looked, known, is_rehearsal=True)
 
     def forget(self, act: Act) -> Receipt:
         """Forget, and come back when nothing is left.
@@ -74,18 +102,17 @@ class Forgetter:
             NotFound: there is nothing of it, and nothing was forgotten.
             Retryable: others brought more of it all the time, or a store did not answer: do it again.
         """
-        self.rehearse(act)
-        tombstones, names = self._stores.tombstones, act.tombstones(self._stores)
-        known = tombstones.find(act.scope, act.key)
-        wanted = self._wanted(act, known)
-        grave = Tombstone(at=known.at if known else self._clock(), facts=tuple(sorted(wanted.facts)))
-        tombstones.put(act.scope, names, grave)
-        removed = self._remove(act, wanted, grave)
+        known = self._stores.tombstones.find(act.scope, act.key)
+        met, _ = self._looked(act, known)
+        grave = _Grave(act, self._stores.tombstones, at=known.at if known else self._clock())
+        grave.cover(met, act.sessions(self._stores))
+        removed = self._remove(act, grave)
         self._stores.bus.purge()
-        if wanted.everything or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
-            self._follow_up(act.scope, is_empty=wanted.everything)
-        tombstones.put(act.scope, names | removed.names, Tombstone(at=grave.at, is_done=True))
-        return self._receipt(act, removed.counts, removed.found, known)
+        is_all = act.wanted(met).everything
+        if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
+            self._follow_up(act.scope, is_empty=is_all)
+        grave.close()
+        return self._receipt(act, removed, known)
 
     def _follow_up(self, scope: Scope, *, is_empty: bool) -> None:
         """See to what was made of the log."""
@@ -94,31 +121,61 @@ class Forgetter:
         if not is_empty:
             self._on_rewritten(scope)
 
-    def _wanted(self, act: Act, known: Tombstone | None) -> Wanted:
-        return act.wanted(self._stores, act.facts(self._stores) | frozenset(known.facts if known else ()))
-
-    def _looked(self, act: Act, wanted: Wanted) -> tuple[Found, Counter[str]]:
+    def _looked(self, act: Act, known: Tombstone | None) -> tuple[Met, _Removed]:
+        """What there is of it, and what would be removed. Raises `NotFound`."""
+        rows = self._stores.store.rows(act.scope)
+        erased = act.rewritten(rows)
+        met = act.met(rows, erased).and_(self._met_before(act, known))
+        wanted = act.wanted(met)
         found = self._stores.bus.find(wanted)
         counts = Counter({"stream entries": len(found.entries), "dead letters": len(found.letters)})
         counts["jobs"] = self._stores.jobs.erase(
             found.events, session_id=wanted.session_id, but=found.others, dry_run=True
         )
-        return found, counts + act.remove(self._stores, dry_run=True)
+        counts = counts + act.remove(self._stores, met, dry_run=True) + counted(erased)
+        if known is None and not counts:
+            where = "" if act.name == str(act.scope) else f" in {act.scope}"
+            raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
+        return met, _Removed(counts, _revived(rows, erased), found)
 
-    def _remove(self, act: Act, wanted: Wanted, grave: Tombstone) -> "_Removed":
+    def _met_before(self, act: Act, known: Tombstone | None) -> Met:
+        """What an act that broke off was looking for, but for texts that were let back meanwhile."""
+        if known is None:
+            return Met()
+        kept_away = self._stores.tombstones.forms(act.scope).marks
+        return Met(frozenset(known.facts), kept_away & frozenset(known.marks))
+
+    def _remove(self, act: Act, grave: _Grave) -> _Removed:
         """Remove until nothing more is found."""
-        counts, names, events = Counter[str](), frozenset[str](), frozenset[UUID]()
+        counts, current, events = Counter[str](), frozenset[UUID](), frozenset[UUID]()
         for _ in range(_PASSES):
+            wanted = act.wanted(grave.met)
             found = self._stores.bus.find(wanted)
             events |= found.events
             if wanted.everything:
-                names |= {session_name(act.scope, session) for session in found.sessions}
-                self._stores.tombstones.put(act.scope, names, grave)
-            gone = self._from_bus(found, events, wanted) + act.remove(self._stores, dry_run=False)
+                grave.cover(Met(), (session_name(act.scope, session) for session in found.sessions))
+            gone = self._from_bus(found, events, wanted) + act.remove(self._stores, grave.met, dry_run=False)
+            erased, again = self._rewrite(act, grave)
+            gone += counted(erased)
             if not gone:
-                return _Removed(counts, names, found)
+                return _Removed(counts, current, found)
             counts += gone
+            current |= again
         raise Retryable(f"others bring more of {act.what} {act.name} all the time; forget it again")
+
+    def _rewrite(self, act: Act, grave: _Grave) -> tuple[Erased, frozenset[UUID]]:
+        """The log as it is left, and the facts that are current again in it."""
+        read: Sequence[Row] = ()
+
+        def rewritten(rows: Sequence[Row]) -> Erased:
+            # These very rows will be gone: what they tell, which others may just have added, is met here or never.
+            nonlocal read
+            read, erased = rows, act.rewritten(rows)
+            grave.cover(act.met(rows, erased))
+            return erased
+
+        erased = self._stores.store.rewrite(act.scope, rewritten)
+        return erased, _revived(read, erased)
 
     def _from_bus(self, found: Found, events: frozenset[UUID], wanted: Wanted) -> Counter[str]:
         # Jobs go before the entries, which tell whose they are, so that they are found again if this breaks off; and
@@ -128,17 +185,20 @@ class Forgetter:
 
         return without_jobs() + self._stores.bus.erase(found) + without_jobs()
 
-    def _receipt(
-        self, act: Act, counts: Counter[str], found: Found, known: Tombstone | None, *, is_rehearsal: bool = False
-    ) -> Receipt:
+    def _receipt(self, act: Act, removed: _Removed, known: Tombstone | None, *, is_rehearsal: bool = False) -> Receipt:
         return Receipt(
             what=act.what,
             name=act.name,
             scope=act.scope,
             at=self._clock(),
-            removed=dict(sorted((+counts).items())),
+            removed=dict(sorted((+removed.counts).items())),
             stays=act.stays,
-            unreadable=found.unreadable,
+            revived=tuple(sorted(removed.revived)),
+            unreadable=removed.found.unreadable,
             first_at=known.at if known else None,
             is_rehearsal=is_rehearsal,
         )
+
+
+def _revived(rows: Sequence[Row], erased: Erased) -> frozenset[UUID]:
+    return revived(rows, (row for row, _ in erased.rows), erased.retold)

@@ -1,17 +1,20 @@
-"""What can be forgotten: a session, a fact, a scope. Each says what it wants from the streams, and removes the rest."""
+"""What can be forgotten: a session, a fact, a scope. Each says what it wants from the streams and the log, and removes
+the rest.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from nous.bus.erasing import BusErasure, Wanted
-from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, form_name, session_name
+from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
 from nous.events import episode_id
 from nous.fact import Confirmed, Learned, Row
-from nous.learning.erasing import Erased, without_fact, without_session
-from nous.learning.forgotten import Forgotten, alike, mark_of, wordings
+from nous.learner import RULINGS
+from nous.learning.erasing import Erased, without, without_fact, without_session
+from nous.learning.forgotten import Forgotten, mark_of, wordings
 from nous.scope import Scope
 from nous.store.erasure import Erasure
 
@@ -55,6 +58,19 @@ class Stores:
     indexes: IndexErasure | None = None
 
 
+class Met(NamedTuple):
+    """What a log tells of an act: facts and episodes of which nothing is to be found any more, and the marks of texts
+    that must not be learned again.
+    """
+
+    facts: frozenset[UUID] = frozenset()
+    marks: frozenset[str] = frozenset()
+    episodes: frozenset[UUID] = frozenset()
+
+    def and_(self, more: "Met") -> "Met":
+        return Met(self.facts | more.facts, self.marks | more.marks, self.episodes | more.episodes)
+
+
 class Act(Protocol):
     """Something to forget. *key* names the tombstone that tells whether, and when, it was forgotten.
 
@@ -76,20 +92,24 @@ class Act(Protocol):
     @property
     def key(self) -> str: ...
 
-    def tombstones(self, stores: Stores) -> frozenset[str]:
-        """The names of all the tombstones to put."""
+    def sessions(self, stores: Stores) -> frozenset[str]:
+        """The names of the tombstones that keep sessions away."""
         ...
 
-    def facts(self, stores: Stores) -> frozenset[UUID]:
-        """The facts whose words must not be found any more."""
+    def met(self, rows: Sequence[Row], erased: Erased) -> Met:
+        """What *rows* tell of it, of which *erased* was made."""
         ...
 
-    def wanted(self, stores: Stores, facts: frozenset[UUID]) -> Wanted:
-        """What it wants from the streams; *facts* may be more than those that are there still."""
+    def wanted(self, met: Met) -> Wanted:
+        """What it wants from the streams, by all that was met so far."""
         ...
 
-    def remove(self, stores: Stores, *, dry_run: bool) -> Counter[str]:
-        """Remove, or only count, all that does not stand in streams."""
+    def remove(self, stores: Stores, met: Met, *, dry_run: bool) -> Counter[str]:
+        """Remove, or only count, all that stands neither in streams nor in the log."""
+        ...
+
+    def rewritten(self, rows: Sequence[Row]) -> Erased:
+        """The log without it."""
         ...
 
 
@@ -106,25 +126,23 @@ class Session:
     def key(self) -> str:
         return session_name(self.scope, self.name)
 
-    def tombstones(self, stores: Stores) -> frozenset[str]:
+    def sessions(self, stores: Stores) -> frozenset[str]:
         del stores
         return frozenset({self.key})
 
-    def facts(self, stores: Stores) -> frozenset[UUID]:
-        return self._rewritten(stores.store.rows(self.scope)).touched
+    def met(self, rows: Sequence[Row], erased: Erased) -> Met:
+        del rows
+        return Met(facts=erased.touched, episodes=frozenset({episode_id(self.scope, self.name)}))
 
-    def wanted(self, stores: Stores, facts: frozenset[UUID]) -> Wanted:
-        del stores
-        return Wanted(scope=self.scope, session_id=self.name, facts=facts)
+    def wanted(self, met: Met) -> Wanted:
+        return Wanted(scope=self.scope, session_id=self.name, facts=met.facts)
 
-    def remove(self, stores: Stores, *, dry_run: bool) -> Counter[str]:
+    def remove(self, stores: Stores, met: Met, *, dry_run: bool) -> Counter[str]:
         counts = stores.store.session(self.scope, self.name, dry_run=dry_run)
-        counts += _counted(stores.store.rewrite(self.scope, self._rewritten, dry_run=dry_run))
-        pinned = stores.pins.drop(self.scope, episode_id(self.scope, self.name), dry_run=dry_run)
-        return counts + Counter({"pinned answers": pinned})
+        return counts + _pinned(stores, self.scope, met, dry_run=dry_run)
 
-    def _rewritten(self, rows: Iterable[Row]) -> Erased:
-        return without_session(tuple(rows), self.name)
+    def rewritten(self, rows: Sequence[Row]) -> Erased:
+        return without_session(rows, self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,38 +162,29 @@ class Known:
     def key(self) -> str:
         return fact_name(self.id)
 
-    def tombstones(self, stores: Stores) -> frozenset[str]:
-        return frozenset({self.key, *map(form_name, self._marks(stores, self.facts(stores)))})
+    def sessions(self, stores: Stores) -> frozenset[str]:
+        del stores
+        return frozenset()
 
-    def facts(self, stores: Stores) -> frozenset[UUID]:
-        return alike(stores.store.rows(self.scope), self.id)
+    def met(self, rows: Sequence[Row], erased: Erased) -> Met:
+        facts = erased.gone | {self.id}
+        marks = frozenset(mark_of(self.scope, form) for form in wordings(rows, facts))
+        return Met(facts, marks, frozenset(_episodes(rows, facts)))
 
-    def wanted(self, stores: Stores, facts: frozenset[UUID]) -> Wanted:
-        return Wanted(scope=self.scope, facts=facts, forms=self._forms(stores, facts))
+    def wanted(self, met: Met) -> Wanted:
+        return Wanted(scope=self.scope, facts=met.facts, forms=Forgotten(self.scope, met.marks))
 
-    def remove(self, stores: Stores, *, dry_run: bool) -> Counter[str]:
-        # The log comes last: it knows the wordings.
-        facts = self.facts(stores)
-        counts = stores.store.candidates(self.scope, self._forms(stores, facts), dry_run=dry_run)
-        said_in = sorted(_episodes(stores.store.rows(self.scope), facts))
-        counts["pinned answers"] = sum(stores.pins.drop(self.scope, each, dry_run=dry_run) for each in said_in)
-        return counts + _counted(stores.store.rewrite(self.scope, self._rewritten, dry_run=dry_run))
+    def remove(self, stores: Stores, met: Met, *, dry_run: bool) -> Counter[str]:
+        counts = stores.store.candidates(self.scope, Forgotten(self.scope, met.marks), dry_run=dry_run)
+        return counts + _pinned(stores, self.scope, met, dry_run=dry_run)
 
-    def _rewritten(self, rows: Iterable[Row]) -> Erased:
-        return without_fact(tuple(rows), self.id)
-
-    def _marks(self, stores: Stores, facts: frozenset[UUID]) -> frozenset[str]:
-        forms = wordings(stores.store.rows(self.scope), facts)
-        return frozenset(mark_of(self.scope, form) for form in forms)
-
-    def _forms(self, stores: Stores, facts: frozenset[UUID]) -> Forgotten:
-        """The wordings of *facts*, and all that were forgotten before: this may be the end of an act that broke off."""
-        return Forgotten(self.scope, stores.tombstones.forms(self.scope).marks | self._marks(stores, facts))
+    def rewritten(self, rows: Sequence[Row]) -> Erased:
+        return without_fact(rows, self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Everything:
-    """All of a scope. Its sessions are kept away; new ones are welcome."""
+    """All of a scope. Its sessions are kept away; new ones are welcome, and may say what those have said."""
 
     scope: Scope
     what: str = "scope"
@@ -189,23 +198,28 @@ class Everything:
     def key(self) -> str:
         return SCOPE_NAME
 
-    def tombstones(self, stores: Stores) -> frozenset[str]:
-        return frozenset({self.key, *map(str, stores.store.episodes(self.scope))})
+    def sessions(self, stores: Stores) -> frozenset[str]:
+        return frozenset(map(str, stores.store.episodes(self.scope)))
 
-    def facts(self, stores: Stores) -> frozenset[UUID]:
-        del stores
-        return frozenset()
+    def met(self, rows: Sequence[Row], erased: Erased) -> Met:
+        del rows, erased
+        return Met()
 
-    def wanted(self, stores: Stores, facts: frozenset[UUID]) -> Wanted:
-        del stores
-        return Wanted(scope=self.scope, everything=True, facts=facts)
+    def wanted(self, met: Met) -> Wanted:
+        return Wanted(scope=self.scope, everything=True, facts=met.facts)
 
-    def remove(self, stores: Stores, *, dry_run: bool) -> Counter[str]:
+    def remove(self, stores: Stores, met: Met, *, dry_run: bool) -> Counter[str]:
+        del met
         pinned = stores.pins.drop(self.scope, dry_run=dry_run)
         return Counter({"pinned answers": pinned}) + stores.store.everything(self.scope, dry_run=dry_run)
 
+    def rewritten(self, rows: Sequence[Row]) -> Erased:
+        """As it is: the log goes with the rest."""
+        return without(rows, lambda _fact, _source: True)
 
-def _counted(erased: Erased) -> Counter[str]:
+
+def counted(erased: Erased) -> Counter[str]:
+    """What a log has lost."""
     return Counter(
         {
             "facts": len(erased.gone),
@@ -214,6 +228,12 @@ def _counted(erased: Erased) -> Counter[str]:
             "vectors": erased.lost_vectors,
         }
     )
+
+
+def _pinned(stores: Stores, scope: Scope, met: Met, *, dry_run: bool) -> Counter[str]:
+    """Drop what a model has answered about what was met; and all rulings, which may quote any fact of the scope."""
+    subjects = (*sorted(met.episodes), RULINGS)
+    return Counter({"pinned answers": sum(stores.pins.drop(scope, each, dry_run=dry_run) for each in subjects)})
 
 
 def _episodes(rows: Iterable[Row], facts: Collection[UUID]) -> set[UUID]:

@@ -60,6 +60,9 @@ def test_what_is_learned_is_told_with_its_id(nous: Nous) -> None:
         ("5", "the line: should be a text or an object"),
         ('{"subject": "a"}', "text: is missing"),
         ('{"text": "a b", "turns": "x"}', "turns: should be a list of numbers"),
+        ('" "', "text: says nothing"),
+        (json.dumps({"text": "a b", "subject": "x" * 201}), "subject: too long, it has at most 200 characters"),
+        (json.dumps("x" * 4001), "text: too long, a fact has at most 4,000 characters"),
         ('{"text": "a b", "event_date": "someday"}', "event_date: 'someday' is no day, month or year"),
     ],
 )
@@ -109,6 +112,71 @@ def test_facts_that_are_imported_are_said_to_wait_for_vectors(
     monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
 
     assert "the facts wait for vectors; no worker runs: nous up" in nous("import", file).stderr
+
+
+def test_export_and_import_count_alike_whatever_the_order_of_lines(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+    for session, text in (("mon", PORT), ("tue", OTHER_PORT), ("wed", f"{OTHER_PORT}.")):
+        learned(nous, session, text=text, subject="staging API")
+    known, lines = json.loads(nous("facts", "--json").stdout), nous("export")
+    assert lines.stderr == "nous: 0 episodes and 4 rows with 2 facts exported\n"
+    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
+
+    done = [nous("import", stdin="\n".join(lines.stdout.splitlines()[::-1])) for _ in range(2)]
+
+    assert [each.stdout.partition(" were new")[0] for each in done] == [
+        "0 episodes and 4 rows with 2 facts",
+        "0 episodes and 0 rows with 0 facts",
+    ]
+    assert json.loads(nous("facts", "--json").stdout) == known
+
+
+def test_rows_of_which_the_facts_are_missing_are_counted_as_left_out(
+    nous: Nous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session in ("mon", "tue"):
+        learned(nous, session, text=PORT)
+    _, again = nous("export").stdout.splitlines()
+    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
+
+    result = nous("import", stdin=again)
+
+    assert "nous: 1 row was left out, since nobody has the facts it is about" in result.stderr
+    assert result.exit_code == BAD_INPUT
+
+
+def test_what_cannot_be_exported_is_named(nous: Nous, tmp_path: Path) -> None:
+    learned(nous, "mon", text=PORT)
+
+    (tmp_path / "dir").mkdir()
+    missing, directory = nous("export", tmp_path / "none" / "file"), nous("export", tmp_path / "dir")
+    scope = nous("export", tmp_path / "file", "--scope", "nope")
+
+    assert missing.stderr == f"nous: {tmp_path / 'none' / 'file'} could not be written: No such file or directory\n"
+    assert directory.stderr == f"nous: {tmp_path / 'dir'} could not be written: Is a directory\n"
+    assert scope.stderr == "nous: there is no scope default/default/nope, nor anything of it\n"
+    assert {each.exit_code for each in (missing, directory, scope)} == {BAD_INPUT}
+    assert list(tmp_path.rglob("*")) == [tmp_path / "dir"]
+
+
+def test_a_pipe_is_written_into_and_a_file_is_put_in_place_of_the_old_one(nous: Nous, tmp_path: Path) -> None:
+    learned(nous, "mon", text=PORT)
+    file, lines = tmp_path / "facts.jsonl", nous("export").stdout
+    file.write_text("old")
+
+    assert nous("export", file).exit_code == nous("export", "/dev/null").exit_code == 0
+    assert file.read_text() == lines
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_rule_that_a_page_has_told_is_no_rule(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned(nous, "mon", text=PORT, category="rule", trust="web")
+    [fact] = json.loads(nous("facts", "--json").stdout)
+    assert fact["category"] == "concept"
+    lines = nous("export").stdout.replace('"concept"', '"rule"')
+    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
+
+    assert nous("import", stdin=lines).exit_code == 0
+    assert "concept" in nous("facts").stdout
 
 
 def test_a_new_session_is_told_how_many_facts_it_is_not_told(nous: Nous) -> None:

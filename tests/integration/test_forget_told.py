@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from builders.episodes import HOME, episode
@@ -14,8 +15,9 @@ from click.testing import CliRunner, Result
 
 from nous.bus.tombstones import session_name
 from nous.cli import main
-from nous.effects import Effects, SaveEpisode
+from nous.effects import AppendFacts, Effects, SaveEpisode
 from nous.episode import CandidateFact
+from nous.fact import Superseded
 from nous.server import embedded
 from nous.settings.model import Settings
 from nous.wiring import World, build
@@ -190,3 +192,53 @@ def test_what_is_forgotten_while_lines_are_read_is_not_learned_from_those_that_f
 
     assert "line 65: text: it was forgotten on request" in told.result().stderr
     assert KEY not in known(world)
+
+
+def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_forgotten(world: World) -> None:
+    tell(world, KEY, TEA)
+    forget(world, "--fact", id_of(world, KEY))
+    tell(world, KEY, again=True)
+
+    assert tell(world, KEY_TOO, session="other").exit_code == 0
+    told = replace(episode(), candidate_facts=(CandidateFact(text=KEY), CandidateFact(text=TEA)))
+    world.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
+    forget(world, "--fact", id_of(world, TEA))
+
+    assert known(world) == {KEY: {"hand", "other"}}
+    kept = world.kit.episodes.get(HOME, told.id)
+    assert kept
+    assert [each.text for each in kept.candidate_facts] == [KEY]
+
+
+def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(world: World, tmp_path: Path) -> None:
+    tell(world, KEY)
+    where = ("--scope", "home", "--yes", "--receipt")
+
+    refused = nous(world, "forget", "--session", "hand", *where, str(tmp_path / "nowhere" / "receipt.json"))
+    unknown = nous(world, "forget", "--session", "nobody", *where, str(tmp_path / "none.json"))
+    unasked = nous(world, "forget", "--session", "hand", "--scope", "home", "--receipt", str(tmp_path / "no.json"))
+
+    assert (refused.exit_code, unknown.exit_code, unasked.exit_code) == (3, 3, 3)
+    assert "nothing was forgotten" in refused.stderr
+    assert known(world) == {KEY: {"hand"}}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_current_again_is_told_before_and_after(world: World, tmp_path: Path) -> None:
+    tell(world, KEY, session="old")
+    tell(world, TEA, session="new")
+    older, newer = id_of(world, KEY), id_of(world, TEA)
+    row = Superseded(fact_id=UUID(older), by=UUID(newer), reason="it was moved", at=world.kit.clock())
+    version = world.kit.facts.read(HOME).version
+    world.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=(row,)),)))
+    assert known(world) == {TEA: {"new"}}
+    receipt = tmp_path / "receipt.json"
+
+    rehearsed = nous(world, "forget", "--session", "new", "--scope", "home", "--dry-run")
+    done = nous(world, "forget", "--session", "new", "--scope", "home", "--yes", "--receipt", str(receipt))
+
+    told = f"1 older fact becomes current again: {older}"
+    assert told in rehearsed.stdout
+    assert told in done.stdout
+    assert json.loads(receipt.read_text())["revived"] == [older]
+    assert known(world) == {KEY: {"old"}}

@@ -22,12 +22,15 @@ WORDS = ("the port is 1", "Port is 1", "port 1", "the host is x", "Host: x", "ta
 Step = tuple[int, str, str, int, int]
 """What is done, by which session, in which words, and to which facts; a history takes what it can use of it."""
 
-steps = st.lists(
-    st.tuples(
-        st.integers(0, 5), st.sampled_from(SESSIONS), st.sampled_from(WORDS), st.integers(0, 9), st.integers(0, 9)
-    ),
-    max_size=25,
-)
+
+def steps_of(*kinds: int) -> st.SearchStrategy[list[Step]]:
+    which = st.integers(0, 9)
+    step = st.tuples(st.sampled_from(kinds), st.sampled_from(SESSIONS), st.sampled_from(WORDS), which, which)
+    return st.lists(step, max_size=25)
+
+
+steps = steps_of(*range(6))
+merges = steps_of(0, 1, 4, 4)
 
 
 def source(session: str) -> Source:
@@ -85,10 +88,10 @@ def written(step: Step, facts: Sequence[Fact], rows: Sequence[Row], at: datetime
 
 
 def merged(known: Fact, into: Fact, rows: Sequence[Row], at: datetime, reason: str) -> Iterator[Row]:
-    """Merging says of every source of a fact that it has said the other, in the text of the one that gives way."""
-    others = [row.source for row in rows if isinstance(row, Confirmed) and row.fact_id == known.id]
-    for each in dict.fromkeys((known.source, *others)):
-        yield Confirmed(fact_id=into.id, source=each, text=known.text, reason=reason, at=at)
+    """Merging says of every source of a fact that it has said the other, in the words of that source."""
+    others = [(row.source, row.text) for row in rows if isinstance(row, Confirmed) and row.fact_id == known.id]
+    for source, text in dict.fromkeys([(known.source, known.text), *others]):
+        yield Confirmed(fact_id=into.id, source=source, text=text, reason=reason, at=at)
     yield Superseded(fact_id=known.id, by=into.id, reason=reason, at=at)
 
 
@@ -150,6 +153,27 @@ def test_every_row_stands_behind_the_facts_it_names_and_keeps_the_vector_of_its_
                 assert texts[row.fact_id] == old[before.fact_id]
             case _:
                 pass
+
+
+@given(merges, st.permutations(SESSIONS))
+def test_in_whatever_order_sessions_are_forgotten_what_is_left_is_all_that_the_others_have_said(
+    steps: Sequence[Step], order: Sequence[str]
+) -> None:
+    """A text names the session that says it, so only that one's own rows may hold it whoever repeats it."""
+    rows = tuple(history(steps))
+    said = own(rows)
+    for at, session in enumerate(order):
+        rows = tuple(row for row, _ in without_session(rows, session).rows)
+
+        assert not any(gone in str(rows) for gone in order[: at + 1])
+        assert own(rows) == {text for text in said if text.split()[-1] in order[at + 1 :]}
+
+
+def own(rows: Iterable[Row]) -> set[str]:
+    """The texts that stand in *rows* as said by the sessions that they name."""
+    told = {(row.source, row.text) for row in rows if isinstance(row, Confirmed)}
+    told |= {(row.fact.source, row.fact.text) for row in rows if isinstance(row, Learned)}
+    return {text for source, text in told if text.endswith(source.session_id)}
 
 
 @given(steps)

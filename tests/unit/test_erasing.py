@@ -121,16 +121,33 @@ def test_what_took_the_place_of_a_forgotten_one_takes_that_of_the_one_before() -
 
 
 def test_two_facts_that_were_made_one_are_the_one_that_is_left() -> None:
-    """Merging says so of every source, in the words of the fact that gives way: those are not its words."""
+    """Merging says so of every source, in its own words."""
     later = NOON + timedelta(days=1)
     third = confirmed(MINE, "third", "Port: 1")
-    copies = [confirmed(THEIRS, session, MINE.fact.text, at=later) for session in ("mine", "third")]
+    copies = [confirmed(THEIRS, "mine", MINE.fact.text, at=later), confirmed(THEIRS, "third", "Port: 1", at=later)]
     rows: list[Row] = [MINE, THEIRS, third, *copies, superseded(MINE, THEIRS, at=later)]
 
     told = rows_of(without_session(rows, "mine"))
 
     assert MINE.fact.text not in str(told)
     assert {row.source.session_id: row.text for row in told if isinstance(row, Confirmed)} == {"third": "Port: 1"}
+
+
+def test_words_that_went_through_two_mergers_go_with_the_session_that_said_them() -> None:
+    first, second = NOON + timedelta(days=1), NOON + timedelta(days=2)
+    last = learned("fourth", "on port 1")
+    rows: list[Row] = [MINE, confirmed(MINE, "third", "Port: 1"), THEIRS, last]
+    said = {"mine": MINE.fact.text, "third": "Port: 1"}
+    rows += [confirmed(THEIRS, session, text, at=first) for session, text in said.items()]
+    rows += [superseded(MINE, THEIRS, at=first)]
+    said |= {"theirs": THEIRS.fact.text}
+    rows += [confirmed(last, session, text, at=second) for session, text in said.items()]
+    rows += [superseded(THEIRS, last, at=second)]
+
+    left = rows_of(without_session(rows_of(without_session(rows, "theirs")), "mine"))
+
+    assert MINE.fact.text not in str(left)
+    assert {row.text for row in left if isinstance(row, Confirmed)} == {"Port: 1"}
 
 
 def test_a_fact_that_had_given_way_to_its_own_words_stays_as_it_is() -> None:

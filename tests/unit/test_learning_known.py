@@ -1,6 +1,7 @@
 """The fold of a scope's log."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
@@ -140,6 +141,22 @@ def test_a_branch_sees_what_both_know_and_changes_only_itself() -> None:
     assert [known.is_current for known in branch] == [False, True]
     assert near(trunk, "Tim likes tea") == ["Tim likes tea"]
     assert [known.is_current for known in trunk] == [True]
+
+
+def test_the_newest_current_facts_of_a_subject_are_found_in_a_branch_and_below_it() -> None:
+    rows = [learned(f"port {number}") for number in range(20)]
+    about = [replace(row, fact=replace(row.fact, subject="The API")) for row in rows]
+    trunk = knowing(*about[:18], learned("port of another"))
+    branch = trunk.branch()
+
+    gone = [Superseded(fact_id=about[at].fact.id, by=about[19].fact.id, reason="", at=AT) for at in (17, 18)]
+    branch.extend([*about[18:], *gone], vectors_of(about[18:]))
+
+    found = [statement.text for statement in branch.namesakes("the api.").values()]
+    assert found == [f"port {number}" for number in (19, *reversed(range(2, 17)))]
+    assert len(trunk.namesakes("The API")) == 16
+    assert next(iter(trunk.namesakes("The API").values())).text == "port 17"
+    assert branch.namesakes("") == {}
 
 
 def test_an_unknown_fact_is_no_fact() -> None:

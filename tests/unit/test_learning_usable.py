@@ -1,7 +1,12 @@
 """Which candidates can be learned."""
 
+from dataclasses import replace
+
+import pytest
+
 from nous.episode import CandidateFact, Category, Trust
-from nous.learning.usable import LONGEST_TEXT, Unusable, usable
+from nous.errors import BadInput
+from nous.learning.usable import LONGEST_SUBJECT, LONGEST_TEXT, Unusable, checked, usable
 
 
 def test_blanks_are_passed_over_and_what_is_cut_is_reported() -> None:
@@ -20,6 +25,15 @@ def test_a_text_too_long_for_a_fact_costs_itself_alone() -> None:
 
     assert found.candidates == (fitting,)
     assert dict(found.dropped) == {Unusable.TOO_LONG: 1}
+
+
+def test_a_subject_too_long_is_cut_and_whoever_tells_it_by_hand_is_told() -> None:
+    fitting = CandidateFact(text="The port is 8080", subject="x" * LONGEST_SUBJECT)
+    long = replace(fitting, subject="x" * 1_000_000)
+
+    assert usable([long], cap=50).candidates == (fitting,)
+    with pytest.raises(BadInput, match="subject: too long"):
+        checked(long)
 
 
 def test_only_a_user_gives_rules() -> None:

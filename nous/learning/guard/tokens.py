@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from nous.learning.normalise import plain
+from nous.learning.normalise import unadorned
 
 
 class Shape(Enum):
@@ -34,12 +34,23 @@ class Token:
     def lower(self) -> str:
         return self.text.casefold()
 
+    @property
+    def is_name(self) -> bool:
+        """A capital that no sentence asked for. The first word of a sentence stays in doubt, and counts as a word."""
+        return (self.text[0].isupper() and not self.starts) or any(letter.isupper() for letter in self.text[1:])
+
+    @property
+    def is_letter_as_name(self) -> bool:
+        """As in `service A`; but not the article, nor `I`."""
+        return len(self.text) == 1 and self.text.isupper() and self.text != "I" and not self.starts
+
 
 _ARROWS = re.compile(r"\s*(?:-+>|=>|→|⟶|⇒)\s*")
-_DASHES = re.compile(r"\s+-{1,3}\s+")
-_OPENING = "([{'"
-_CLOSING = ")]}'.,;:!?…"
-_BREAKING = ")].,;:!?…|"
+_DASHES = re.compile(r"(?:^|\s+)-{1,3}\s+")
+_OPENING = "([{"
+_CLOSING = ")]}.,;:!?…"
+_BREAKING = ")].,;:!?…"
+_EMPTY = ("[]", "{}")
 _NEGATED = re.compile(r"n't$", re.IGNORECASE)
 _SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 _CLITICS = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
@@ -55,6 +66,12 @@ _PERIODS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": 
 _OR_MORE = re.compile(r"(\d[\d.,]*)\+")
 _OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+(?::\d\d)?)[-\u2013](\d+(?::\d\d)?)")
+_GROUPED = re.compile(r"(?<![\w.,:-])([1-9]\d{0,2})((?: \d{3})+)(?![\w.,:%-])")
+_ABBREVIATED = frozenset(
+    "approx. ca. dept. dr. ex. fig. incl. jr. max. min. mr. mrs. ms. prof. resp. sr. st. vs.".split()
+)
+"""A stop after one of these ends no sentence."""
+
 _DAYS = "mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec"
 _SCRIPT = re.compile(r"([A-Z]\w+)\.js")
 _PREFIXED = re.compile(r"(re|pre|co|sub|multi|auto|micro|e)-([^\W\d_]+)", re.IGNORECASE)
@@ -63,21 +80,29 @@ _VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
 
 def tokens(text: str) -> tuple[Token, ...]:
     """Cut *text* into words, numbers and symbols; quotes vanish, contractions and hyphens open up."""
-    return tuple(_tokens(plain(text)))
+    return tuple(_tokens(unadorned(text)))
 
 
 def _tokens(text: str) -> Iterator[Token]:
     starts = True
-    for chunk in _DASHES.sub(" | ", _ARROWS.sub(" to ", text)).split():
-        core = chunk.lstrip(_OPENING).replace("()", "")
-        core = core.rstrip(_CLOSING) if _closed(core) else core
-        ends = chunk.endswith(tuple(_BREAKING))
+    text = _GROUPED.sub(lambda found: found.group().replace(" ", ""), text)
+    for chunk in _DASHES.sub(" : ", _ARROWS.sub(" to ", text)).split():
+        core = _core(chunk)
+        is_short = chunk.lstrip(_OPENING).casefold() in _ABBREVIATED
+        ends = chunk.endswith(tuple(_BREAKING)) and not is_short
         pieces = tuple(_pieces(core))
         for number, piece in enumerate(pieces, start=1):
             is_last = number == len(pieces)
             is_owner = is_last and _OWNER.search(core) is not None
             yield Token(piece, _shape(piece), starts and number == 1, ends and is_last, is_owner=is_owner)
-        starts = chunk.endswith((".", ":", "!", "?", "|")) or (starts and not pieces)
+        starts = (chunk.endswith((".", ":", "!", "?")) and not is_short) or (starts and not pieces)
+
+
+def _core(chunk: str) -> str:
+    """*chunk* without the punctuation around it; of an empty list or table, nothing else is left."""
+    core = chunk.lstrip(_OPENING).replace("()", "")
+    core = core.rstrip(_CLOSING) if _closed(core) else core
+    return core or next((empty for empty in _EMPTY if empty in chunk), "")
 
 
 def _closed(core: str) -> bool:
@@ -86,7 +111,7 @@ def _closed(core: str) -> bool:
 
 
 def _pieces(core: str) -> Iterator[str]:
-    if core in ("", "|"):
+    if not core:
         return
     if _NEGATED.search(core):
         stump = _NEGATED.sub("", core)

@@ -1,0 +1,180 @@
+"""Rows of somebody else's log, joined to a log. Pure: rows go in, rows come out."""
+
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
+from nous.learning.erasing import without
+from nous.learning.known import Knowledge
+from nous.learning.learn import SAME_TEXT
+from nous.learning.normalise import exact_form
+from nous.learning.retelling import Stays
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """What is to be appended, and how many rows were left out, since they are of facts that nobody has."""
+
+    rows: tuple[Row, ...]
+    unknown: int
+
+
+class Present:
+    """A log, as far as it takes to say what of other rows it has."""
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self._keys: set[tuple[object, ...]] = set()
+        self._ways: dict[UUID, UUID] = {}
+        self.extend(rows)
+
+    def extend(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self._keys.add(_key(row))
+            if isinstance(row, Superseded):
+                self._ways[row.fact_id] = row.by
+
+    def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Those of *rows* that the log has not, each once.
+
+        Those about facts that neither has are left out, and so are those by which a fact would give way to itself: two
+        who have both facts may have found so each the other way round.
+        """
+        fresh: set[tuple[object, ...]] = set()
+        ways = ChainMap[UUID, UUID]({}, self._ways)
+        for row in rows:
+            key = _key(row)
+            is_there = key in self._keys or key in fresh
+            if is_there or not all(_is_in(fact, self._keys, fresh) for fact in _about(row)):
+                continue
+            if isinstance(row, Superseded):
+                if row.fact_id in _successors(row.by, ways):
+                    continue
+                ways[row.fact_id] = row.by
+            fresh.add(key)
+            yield row
+
+
+def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
+    """What *rows*, in whatever order, add to *log*, which knows nothing of *forgotten* texts and *gone* sessions.
+
+    What they have said is told by others who have said the same. A text that is known is no second fact.
+    """
+    present, ordered = Present(log), _facts_first(rows)
+    new = tuple(present.missing(ordered))
+    erased = without((*log, *new), _staying(new, forgotten, gone))
+    kept = tuple(present.missing(each.row for each in erased.rows))
+    facts = {_key(row) for row in (*log, *ordered) if isinstance(row, Learned)}
+    return Joined(
+        rows=tuple(present.missing(_facts_first(_as_one(kept, log)))),
+        unknown=sum(not all(_is_in(fact, facts) for fact in _about(row)) for row in ordered),
+    )
+
+
+def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[str]) -> Stays:
+    """Whether *rows* may bring what a source has said; a fact with a forgotten text is not told in other words."""
+    hidden = [row for row in rows if (said := told(row)) and exact_form(said[1]) in forgotten]
+    facts = {row.fact.id for row in hidden if isinstance(row, Learned)}
+    again = {(row.fact_id, row.source) for row in hidden if isinstance(row, Confirmed)}
+
+    def stays(fact: UUID, source: Source) -> bool:
+        return not (fact in facts or (fact, source) in again or source.session_id in gone)
+
+    return stays
+
+
+def told(row: Row) -> tuple[Source, str] | None:
+    """Who says *row*, and in which words; None where nobody is quoted."""
+    match row:
+        case Learned(fact=Fact(source=source, text=text)) | Confirmed(source=source, text=text):
+            return source, text
+        case _:
+            return None
+
+
+def _facts_first(rows: Iterable[Row]) -> Sequence[Row]:
+    """*rows* without vectors, and so that none comes before its facts."""
+    ordered = sorted(rows, key=lambda row: not isinstance(row, Learned))
+    return [replace(row, embedded_by=None) if isinstance(row, Learned) else row for row in ordered]
+
+
+def _as_one(rows: Sequence[Row], log: Sequence[Row]) -> Iterator[Row]:
+    """*rows*, in which a fact that is known in the same words is that one, said again.
+
+    What has given way, or gives way now, is history: nothing becomes part of that, and it becomes part of nothing. But
+    what was said again once stays that, whatever has become of it.
+    """
+    past = {row.fact_id for row in rows if isinstance(row, Superseded)}
+    again = {(row.source.event_id, row.text): row.fact_id for row in log if isinstance(row, Confirmed)}
+    known = Knowledge(embedder_id="", dim=0)
+    known.extend(log, {})
+    same: dict[UUID, UUID] = {}
+    for row in rows:
+        if isinstance(row, Learned) and row.fact.id not in past:
+            line = known.line(exact_form(row.fact.text))
+            owner = line[-1].fact.id if line and line[-1].is_current else None
+            owner = again.get((row.fact.source.event_id, row.fact.text), owner)
+            if owner and owner not in past:
+                same[row.fact.id] = owner
+                yield _said_again(row.fact, owner)
+                continue
+        known.extend([row], {})
+        if one := _of(row, same):
+            yield one
+
+
+def _said_again(fact: Fact, same: UUID) -> Confirmed:
+    return Confirmed(fact_id=same, source=fact.source, text=fact.text, reason=SAME_TEXT, at=fact.learned_at)
+
+
+def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
+    """*row*, said of the facts that those it names are now; None where it would tie one to itself."""
+    match row:
+        case Confirmed() | Embedded():
+            return replace(row, fact_id=same.get(row.fact_id, row.fact_id))
+        case Superseded():
+            return replace(row, by=same.get(row.by, row.by))
+        case Linked():
+            one, other = same.get(row.fact_id, row.fact_id), same.get(row.other, row.other)
+            return None if one == other else replace(row, fact_id=one, other=other)
+        case Learned():
+            return row
+
+
+def _successors(fact_id: UUID, ways: Mapping[UUID, UUID]) -> set[UUID]:
+    """The fact, what it has given way to, and so on."""
+    found = {fact_id}
+    while (fact_id := ways.get(fact_id, fact_id)) not in found:
+        found.add(fact_id)
+    return found
+
+
+def _is_in(fact: UUID, *keys: Collection[tuple[object, ...]]) -> bool:
+    return any(("learned", fact) in each for each in keys)
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    match row:
+        case Learned():
+            return "learned", row.fact.id
+        case Confirmed():
+            return "confirmed", row.fact_id, row.source.event_id, row.text
+        case Superseded():
+            return "superseded", row.fact_id
+        case Linked():
+            return "linked", row.fact_id, row.other
+        case Embedded():
+            return "embedded", row.fact_id, row.embedded_by
+
+
+def _about(row: Row) -> tuple[UUID, ...]:
+    match row:
+        case Learned() | Embedded():
+            return ()
+        case Confirmed():
+            return (row.fact_id,)
+        case Superseded():
+            return row.fact_id, row.by
+        case Linked():
+            return row.fact_id, row.other

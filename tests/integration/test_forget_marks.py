@@ -1,0 +1,93 @@
+"""What keeps forgotten words away, what lets them back, and what an answer of a model may hold of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+import orjson
+import pytest
+from builders.keyspace import keys_with
+from builders.model_server import ModelServer, Request
+from builders.town import HERE, SAID_BY_OTHER, SHARED, Town
+
+from nous.effects import Effects
+from nous.episode import CandidateFact
+from nous.events import episode_id
+from nous.fact import Row, Source
+from nous.learning.erasing import Erased
+from nous.runtime.forget import Forgetter
+from nous.runtime.forgetting import Act, Known, Session
+from nous.store.keys import StoreKeys
+from nous.store.redis_erasure import RedisErasure
+from nous.wiring import forgetter
+from nous.wiring.forgetter import stores_of
+
+QUOTED = "The vault of the billing service opens with the passphrase zebrasecret kept upstairs"
+NEAR = "The vault of the billing service opens with the passphrase kept upstairs in a box"
+
+
+def quoting(_: Request) -> str:
+    """A ruling that tells what a fact of another session says."""
+    ruling = {"pair": 1, "relation": "different", "reason": "The known one names zebrasecret as the passphrase."}
+    return orjson.dumps({"pairs": [ruling]}).decode()
+
+
+@pytest.fixture
+def town(directory: Path) -> Iterator[Town]:
+    with ModelServer(quoting) as server:
+        town = Town(directory, server)
+        try:
+            yield town
+        finally:
+            town.stop()
+
+
+def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
+    """The facts that say so now."""
+    episode = episode_id(HERE, session)
+    source = Source(
+        episode_id=episode, event_id=uuid5(episode, "e"), session_id=session, turns=(), said_at=datetime.now(UTC)
+    )
+    lesson = town.world.kit.learner.teach([CandidateFact(text=text)], scope=HERE, source=source)
+    if lesson.append:
+        town.world.bus.apply(Effects(writes=(lesson.append,)))
+    return [finding.fact.id for finding in lesson.findings]
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: Town, what: str) -> None:
+    [quoted] = teach(town, "one", QUOTED)
+    teach(town, "two", NEAR)
+    assert any(":answer:" in key for key in keys_with(town.client, "zebrasecret"))
+    act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
+
+    receipt = forgetter(town.world).forget(act)
+
+    assert receipt.removed["pinned answers"] == 1
+    assert keys_with(town.client, "zebrasecret") == {}
+
+
+def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(town: Town) -> None:
+    [fact] = teach(town, "one", SHARED)
+    stores = stores_of(town.world)
+
+    class Disturbed(RedisErasure):
+        """Somebody says the fact in other words just before the log is written anew."""
+
+        def rewrite(self, scope: Any, rewrite: Any, *, dry_run: bool = False) -> Erased:
+            if not dry_run and not said:
+                said.extend(teach(town, "two", SAID_BY_OTHER))
+            return super().rewrite(scope, rewrite, dry_run=dry_run)
+
+    said: list[UUID] = []
+    disturbed = replace(stores, store=Disturbed(town.client, StoreKeys(town.settings.prefix)))
+
+    Forgetter(disturbed, clock=town.world.kit.clock, on_rewritten=lambda _: None).forget(Known(scope=HERE, id=fact))
+
+    assert said == [fact]
+    assert teach(town, "three", SAID_BY_OTHER) == []
+    rows: Sequence[Row] = town.world.kit.facts.read(HERE).rows
+    assert rows == ()

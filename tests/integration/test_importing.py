@@ -1,0 +1,128 @@
+"""An import into a log that others teach and forget meanwhile, on a real server."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders.episodes import HOME
+from builders.knowing import AT, nothing, taught
+
+from nous.bus.tombstones import Tombstone, form_name, session_name
+from nous.cli.importing import Importer
+from nous.effects import AppendFacts, Effects
+from nous.episode import CandidateFact
+from nous.fact import Learned, LogVersion, Row, Superseded
+from nous.learning.forgotten import mark_of
+from nous.learning.normalise import exact_form
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import Settings
+from nous.store.base import NO_VECTORS, FactLog, LogSlice
+from nous.store.portable import exported
+from nous.wiring import World, build
+
+PORT, OTHER_PORT, TEA = "The API is on port 8080", "The API is on port 8081", "Tim drinks tea"
+
+
+class Watched:
+    """A log of which the reads are counted, by rows, and after the *nth* of which something happens."""
+
+    def __init__(self, log: FactLog, nth: int = 0, then: Callable[[], object] = bool) -> None:
+        self.vectors = log.vectors
+        self.rows: list[int] = []
+        self._log = log
+        self._nth = nth
+        self._then = then
+
+    def read(
+        self, scope: Scope, *, after: LogVersion | None = None, embedder: str | None = None, limit: int | None = None
+    ) -> LogSlice:
+        found = self._log.read(scope, after=after, embedder=embedder, limit=limit)
+        self.rows.append(len(found.rows))
+        if len(self.rows) == self._nth:
+            self._then()
+        return found
+
+
+@pytest.fixture
+def world(directory: Path) -> Iterator[World]:
+    found = build(Settings(data_dir=directory, embedder="hashed"))
+    try:
+        yield found
+    finally:
+        found.mind.close()
+        for client in (found.client, found.rq_client):
+            client.connection_pool.disconnect()
+        embedded.stop(directory)
+
+
+def told(*texts: str, session: str = "there") -> Sequence[Row]:
+    """The rows by which *texts* were learned, as facts about the API."""
+    facts = [CandidateFact(text=text, subject="API") for text in texts]
+    found = taught(nothing(), *facts, session=session)
+    rows = exported(row for finding in found for row in finding.rows)
+    return [_at_home(row) for row in rows]
+
+
+def _at_home(row: Row) -> Row:
+    return replace(row, fact=replace(row.fact, scope=HOME)) if isinstance(row, Learned) else row
+
+
+def brought(world: World, rows: Sequence[Row], log: Watched) -> int:
+    """How many facts *rows* have added to the log of the scope, as *log* reads it."""
+    return Importer(replace(world, kit=replace(world.kit, facts=log)), HOME, rows).run()[Learned]
+
+
+def log(world: World) -> Sequence[Row]:
+    return world.kit.facts.read(HOME, embedder=NO_VECTORS).rows
+
+
+def append(world: World, rows: Sequence[Row]) -> None:
+    version = world.kit.facts.read(HOME, embedder=NO_VECTORS).version
+    world.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=tuple(rows)),)))
+
+
+def test_many_rows_are_appended_and_none_is_read_twice(world: World) -> None:
+    [fact] = told(PORT)
+    assert isinstance(fact, Learned)
+    rows = [_numbered(fact, number) for number in range(2600)]
+    watched = Watched(world.kit.facts)
+
+    assert brought(world, rows[::-1], watched) == len(rows)
+
+    assert len(log(world)) == len(rows)
+    assert sum(watched.rows) <= 2 * len(rows)
+    assert brought(world, rows, Watched(world.kit.facts)) == 0
+
+
+def _numbered(row: Learned, number: int) -> Learned:
+    text, fact = f"Shelf {number} holds book {number * number}", row.fact
+    return replace(row, fact=replace(fact, text=text, id=type(fact.id)(int=number)))
+
+
+def test_what_others_teach_meanwhile_stays_and_is_not_doubled(world: World) -> None:
+    both = told(PORT, OTHER_PORT)
+    watched = Watched(world.kit.facts, 2, lambda: append(world, [*both[:1], *told(TEA, session="meanwhile")]))
+
+    assert brought(world, both, watched) == 1
+
+    assert [row.fact.text for row in log(world) if isinstance(row, Learned)] == [PORT, TEA, OTHER_PORT]
+    assert sum(isinstance(row, Superseded) for row in log(world)) == 1
+
+
+def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(world: World) -> None:
+    mark = form_name(mark_of(HOME, exact_form(PORT)))
+    watched = Watched(world.kit.facts, 2, lambda: world.tombstones.put(HOME, [mark], Tombstone(at=AT)))
+
+    assert brought(world, told(PORT, OTHER_PORT), watched) == 1
+    assert OTHER_PORT in str(log(world))
+    assert "8080" not in str(log(world))
+
+
+def test_a_session_that_is_forgotten_meanwhile_is_not_brought(world: World) -> None:
+    name = session_name(HOME, "there")
+    watched = Watched(world.kit.facts, 2, lambda: world.tombstones.put(HOME, [name], Tombstone(at=AT)))
+
+    assert brought(world, told(PORT), watched) == 0
+    assert log(world) == ()

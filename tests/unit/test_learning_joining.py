@@ -1,0 +1,153 @@
+"""Rows of somebody else's log, joined to a log."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from builders.knowing import nothing, taught
+
+from nous.episode import CandidateFact
+from nous.fact import Confirmed, Learned, Linked, Row, Superseded
+from nous.learning.erasing import FORGOTTEN
+from nous.learning.joining import Joined, Present, joined
+from nous.learning.known import Knowledge
+from nous.learning.normalise import exact_form
+from nous.store.portable import exported
+
+PORT, OTHER_PORT, CARLA = "The API is on port 8080", "The API is on port 8081", "Carla prefers tabs"
+
+
+def log(*said: str, by: str = "a") -> Sequence[Row]:
+    """The rows by which *said*, each by a session of its own, were learned: what contradicts is of one subject."""
+    knowledge = nothing()
+    facts = [CandidateFact(text=text, subject="API") for text in said]
+    found = [taught(knowledge, fact, session=f"{by}{number}") for number, fact in enumerate(facts)]
+    return list(exported(row for findings in found for finding in findings for row in finding.rows))
+
+
+def join(rows: Sequence[Row], present: Sequence[Row] = (), *, forgotten: str = "", gone: str = "") -> Joined:
+    return joined(rows, present, forgotten={exact_form(forgotten)}, gone={gone})
+
+
+def current(rows: Sequence[Row]) -> dict[str, set[str]]:
+    """Each current fact, and who has said it."""
+    knowledge = Knowledge(embedder_id="", dim=0)
+    knowledge.extend(rows, {})
+    return {each.fact.text: {source.session_id for source in each.sources} for each in knowledge.current()}
+
+
+def learned(rows: Sequence[Row]) -> list[Learned]:
+    return [row for row in rows if isinstance(row, Learned)]
+
+
+def test_what_has_all_lacks_nothing() -> None:
+    rows = log(PORT, OTHER_PORT, f"{OTHER_PORT}.")
+
+    assert [type(row) for row in rows] == [Learned, Learned, Superseded, Confirmed]
+    assert list(Present(rows).missing(rows)) == []
+    assert join(rows, rows) == Joined(rows=(), unknown=0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_in_any_order_come_to_the_same(seed: int) -> None:
+    rows = log(PORT, OTHER_PORT, f"{OTHER_PORT}.", CARLA)
+    shuffled = random.Random(seed).sample(rows, len(rows))
+
+    found = join(shuffled)
+
+    assert found.unknown == 0
+    assert current(found.rows) == current(rows) == {OTHER_PORT: {"a1", "a2"}, CARLA: {"a3"}}
+    assert join(rows, found.rows).rows == ()
+
+
+def test_rows_about_facts_that_nobody_has_are_left_out_and_counted() -> None:
+    _, new, gone, again = log(PORT, OTHER_PORT, f"{OTHER_PORT}.")
+
+    assert join([gone, again, new]) == Joined(rows=(new, again), unknown=1)
+
+
+def test_a_fact_is_not_told_in_reasons_when_its_text_was_forgotten() -> None:
+    rows = log(PORT, OTHER_PORT, f"{PORT}!")
+    assert "8080" in learned(rows)[1].reason
+
+    found = join(rows, forgotten=PORT).rows
+
+    assert [(row.fact.text, row.reason) for row in learned(found)] == [(OTHER_PORT, FORGOTTEN)]
+    assert "8080" not in str(found)
+
+
+def test_what_gave_way_to_a_forgotten_text_gives_way_to_what_took_its_place() -> None:
+    rows = log(PORT, OTHER_PORT, "The API is on port 8082")
+
+    found = join(rows, forgotten=OTHER_PORT).rows
+
+    assert current(found) == {"The API is on port 8082": {"a2"}}
+    assert len(learned(found)) == 2
+
+
+def test_a_fact_of_which_the_first_wording_was_forgotten_is_not_told_in_another() -> None:
+    [fact] = log(PORT)
+    assert isinstance(fact, Learned)
+    source = replace(fact.fact.source, session_id="b", event_id=uuid4())
+    again = Confirmed(
+        fact_id=fact.fact.id, source=source, text="It listens on 8080", reason="", at=fact.fact.learned_at
+    )
+
+    assert join([fact, again], forgotten=PORT).rows == ()
+    assert join([fact, again], forgotten=again.text).rows == (fact,)
+    assert [row.fact.text for row in learned(join([fact, again], gone="a0").rows)] == [again.text]
+
+
+def test_an_equal_text_is_the_same_fact_said_by_others_too() -> None:
+    here, there = log(PORT, by="here"), log(f"{PORT}.", by="there")
+
+    found = join(there, here).rows
+
+    assert current([*here, *found]) == {PORT: {"here0", "there0"}}
+    assert join(there, [*here, *found]).rows == ()
+
+
+def test_two_equal_texts_that_are_brought_are_one_fact() -> None:
+    rows = [*log(PORT, by="one"), *log(PORT, by="two")]
+
+    assert current(join(rows).rows) == {PORT: {"one0", "two0"}}
+
+
+def test_what_is_tied_to_an_equal_text_is_tied_to_the_fact_that_is_there() -> None:
+    here, there = log(PORT, by="here"), [*log(OTHER_PORT, PORT, by="there"), *log(CARLA)]
+    [owner], [_, fact, carla] = learned(here), learned(there)
+    link = Linked(fact_id=carla.fact.id, other=fact.fact.id, reason="", at=fact.fact.learned_at)
+
+    found = join([*there, link], here).rows
+
+    assert current([*here, *found]) == {PORT: {"here0", "there1"}, CARLA: {"a0"}}
+    assert [row.by for row in found if isinstance(row, Superseded)] == [owner.fact.id]
+    assert [row.other for row in found if isinstance(row, Linked)] == [owner.fact.id]
+
+
+def test_what_has_given_way_elsewhere_comes_as_history() -> None:
+    here, there = log(PORT, by="here"), log(PORT, OTHER_PORT, by="there")
+
+    assert current([*here, *join(there, here).rows]) == {PORT: {"here0"}, OTHER_PORT: {"there1"}}
+
+
+def test_what_was_said_again_once_does_not_come_back_when_it_has_given_way_since() -> None:
+    there = log(PORT, by="there")
+    before = log(PORT, by="here")
+    both = [*before, *join(there, before).rows]
+    since = [*both, *(row for row in log(PORT, OTHER_PORT, by="here") if row not in before)]
+    assert current(since) == {OTHER_PORT: {"here1"}}
+
+    assert join(there, since).rows == ()
+
+
+def test_two_who_have_merged_the_same_facts_each_the_other_way_round_make_no_ring() -> None:
+    one, two = learned(log(PORT, CARLA))
+    here = Superseded(fact_id=one.fact.id, by=two.fact.id, reason="", at=one.fact.learned_at)
+    there = Superseded(fact_id=two.fact.id, by=one.fact.id, reason="", at=one.fact.learned_at)
+
+    assert list(Present([one, two, here]).missing([there])) == []
+    assert list(Present().missing([one, two, here, there]))[-1] == here
+    assert list(Present([one]).missing([replace(here, by=one.fact.id)])) == []

@@ -1,0 +1,245 @@
+"""Which fact may take the place of which: by whose word it is, and what it is about."""
+
+from datetime import UTC, datetime
+from uuid import uuid5
+
+import pytest
+
+from nous.embed.hashed import Hashed
+from nous.episode import CandidateFact, Trust
+from nous.events import NAMESPACE
+from nous.fact import Source
+from nous.learning.finding import Finding, Occasion
+from nous.learning.judge import Supersedes
+from nous.learning.known import Knowledge
+from nous.learning.learn import NOT_ALL_COMPARED, RETOLD, learn
+from nous.learning.mend import Mended, mend
+from nous.learning.normalise import exact_form
+from nous.learning.policy import Dedup, Policy
+from nous.learning.ruling import Relation, Ruling
+from nous.scope import Scope
+
+EMBEDDER = Hashed()
+POLICY = Policy(near=0.5, one_sided=0.6)
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
+PORT, OTHER = "The API listens on port 8081", "The API listens on port 6666"
+MORE = f"{PORT} by default"
+
+
+class Scene:
+    """A scope that sessions tell of something, month by month."""
+
+    def __init__(self, policy: Policy = POLICY) -> None:
+        self.policy = policy
+        self.knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+
+    def hear(
+        self,
+        text: str,
+        *,
+        month: int,
+        trust: Trust = Trust.USER,
+        subject: str = "API",
+        has_vector: bool = True,
+        ruling: Relation | None = None,
+        session: str = "",
+    ) -> Finding:
+        source = Source(
+            episode_id=uuid5(NAMESPACE, session or f"session {month}"),
+            event_id=uuid5(NAMESPACE, f"event {month}"),
+            session_id=session or f"session {month}",
+            turns=(1,),
+            said_at=datetime(2026, month, 1, tzinfo=UTC),
+        )
+        form = exact_form(text)
+        ruled = {(form, known.fact.id): Ruling(ruling, by="the tests") for known in self.knowledge if ruling}
+        occasion = Occasion(scope=Scope(), source=source, policy=self.policy, at=NOW, rulings=ruled)
+        vector = EMBEDDER.embed([text])[0] if has_vector else None
+        candidates = [CandidateFact(text=text, subject=subject, trust=trust)]
+        learning = learn(candidates, [vector], knowledge=self.knowledge, occasion=occasion)
+        self.knowledge.extend(learning.rows, learning.vectors)
+        return learning.findings[0]
+
+    def mend(self) -> list[Mended]:
+        waiting = list(self.knowledge.without_vector())
+        vectors = EMBEDDER.embed([known.fact.text for known in waiting])
+        pairs = list(zip(waiting, vectors, strict=True))
+        mending = mend(pairs, knowledge=self.knowledge, policy=self.policy, at=NOW)
+        self.knowledge.extend(mending.rows, mending.vectors)
+        return list(mending.mended)
+
+    @property
+    def current(self) -> list[str]:
+        return [known.fact.text for known in self.knowledge.current()]
+
+
+@DOUBTED
+@pytest.mark.parametrize("text", [MORE, OTHER])
+def test_what_a_tool_or_a_page_says_takes_no_place_of_what_a_user_said(trust: Trust, text: str) -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1)
+
+    finding = scene.hear(text, month=2, trust=trust)
+
+    assert finding.verdict.name == "linked"
+    assert finding.verdict.reason.endswith("but only a tool or a page says so")
+    assert scene.current == [PORT, text]
+
+
+@pytest.mark.parametrize("text", [MORE, OTHER])
+def test_a_page_gives_way_to_a_page(text: str) -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1, trust=Trust.WEB)
+    scene.hear(text, month=2, trust=Trust.WEB)
+
+    assert scene.current == [text]
+
+
+@pytest.mark.parametrize("text", [MORE, OTHER])
+def test_a_page_gives_way_to_a_user(text: str) -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1, trust=Trust.WEB)
+    scene.hear(text, month=2)
+
+    assert scene.current == [text]
+
+
+def test_what_a_user_said_before_a_page_is_not_made_history_by_it() -> None:
+    scene = Scene()
+    scene.hear(OTHER, month=6, trust=Trust.WEB)
+
+    late = scene.hear(PORT, month=1)
+
+    assert late.verdict.reason.endswith("but only a tool or a page says the other")
+    assert scene.current == [OTHER, PORT]
+
+
+def test_the_same_words_of_a_user_are_not_history_because_of_a_page() -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1, trust=Trust.WEB)
+    scene.hear(OTHER, month=6, trust=Trust.WEB)
+
+    scene.hear(PORT, month=3)
+
+    assert scene.current == [OTHER, PORT]
+
+
+def test_a_page_that_repeats_what_a_user_said_makes_it_no_newer() -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1)
+    scene.hear(PORT, month=6, trust=Trust.WEB)
+
+    assert scene.hear(OTHER, month=3).verdict.name == "supersedes"
+
+
+@pytest.mark.parametrize("is_said_before", [True, False])
+def test_whoever_says_less_than_a_page_does_not_vouch_for_the_rest(*, is_said_before: bool) -> None:
+    scene = Scene()
+    if is_said_before:
+        scene.hear(PORT, month=1, trust=Trust.WEB)
+    richer = scene.hear(MORE, month=2, trust=Trust.WEB)
+
+    finding = scene.hear(PORT, month=3)
+
+    assert finding.verdict.name == "linked"
+    assert scene.knowledge[richer.fact.id].trust is Trust.WEB
+    assert scene.current == [MORE, PORT]
+
+
+def test_a_page_still_confirms_what_a_user_said() -> None:
+    scene = Scene()
+    first = scene.hear(MORE, month=1)
+
+    assert scene.hear(PORT, month=2, trust=Trust.WEB).verdict.name == "known"
+    assert scene.knowledge[first.fact.id].times_confirmed == 2
+
+
+@pytest.mark.parametrize("relation", [Relation.MORE, Relation.CORRECTS])
+def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relation) -> None:
+    scene = Scene()
+    scene.hear("Tim seems to like the green tea", month=1)
+
+    finding = scene.hear("Tim drinks the green tea", month=2, trust=Trust.WEB, ruling=relation)
+
+    assert finding.verdict.name == "linked"
+    assert "the tests; but only a tool or a page says so" in finding.verdict.reason
+
+
+def test_a_later_edition_in_the_words_of_a_page_leaves_what_the_user_said() -> None:
+    scene = Scene()
+    scene.hear("Always run service billing on port 9017", month=1, session="one")
+
+    finding = scene.hear("Service billing always runs on port 9017", month=2, trust=Trust.WEB, session="one")
+
+    assert finding.verdict.reason == f"{RETOLD}; but only a tool or a page says so"
+
+
+@pytest.mark.parametrize("text", [MORE, OTHER])
+def test_what_was_learned_without_a_vector_is_held_to_the_same(text: str) -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1)
+    scene.hear(text, month=2, trust=Trust.WEB, has_vector=False)
+
+    [each] = scene.mend()
+
+    assert each.verdict.name == "linked"
+    assert scene.current == [PORT, text]
+
+
+def test_a_fact_without_a_subject_does_not_shield_another() -> None:
+    scene = Scene()
+    scene.hear("The retry limit is 5", month=1, subject="retry limit")
+    scene.hear("The retry limit is 7", month=2, subject="")
+
+    finding = scene.hear("The retry limit is 9", month=3, subject="Retry limit")
+
+    assert finding.verdict.name == "supersedes"
+    assert scene.current == ["The retry limit is 7", "The retry limit is 9"]
+
+
+FAR = ("The timeout is 30 seconds", "The timeout is 90 s")
+
+
+@pytest.mark.parametrize("has_vector", [True, False])
+def test_another_value_of_the_same_subject_is_found_whatever_the_cosine(*, has_vector: bool) -> None:
+    scene = Scene(Policy(near=0.9))
+    scene.hear(FAR[0], month=1, subject="timeout")
+
+    finding = scene.hear(FAR[1], month=2, subject="timeout", has_vector=has_vector)
+
+    assert isinstance(finding.verdict, Supersedes)
+    assert finding.verdict.similarity is None
+    assert scene.current == [FAR[1]]
+    assert [each.verdict.name for each in scene.mend()] == ([] if has_vector else ["new"])
+
+
+def test_of_two_that_wait_together_the_one_that_gave_way_is_passed_over() -> None:
+    scene = Scene(Policy(dedup=Dedup.EXACT))
+    scene.hear(FAR[1], month=2, subject="timeout", has_vector=False)
+    scene.hear(FAR[0], month=1, subject="timeout", has_vector=False)
+    assert len(scene.current) == 2
+
+    scene.policy = POLICY
+
+    assert [each.verdict.name for each in scene.mend()] == ["supersedes"]
+    assert scene.current == [FAR[1]]
+
+
+def test_what_could_not_be_compared_with_all_that_is_known_says_so() -> None:
+    scene = Scene()
+    scene.hear("Tim likes tea", month=1, has_vector=False)
+
+    assert scene.hear(PORT, month=2).verdict.reason == NOT_ALL_COMPARED
+    scene.mend()
+    assert scene.hear("Omar wrote the parser", month=3).verdict.reason == "nothing known is near"
+
+
+def test_a_page_that_waits_takes_no_place_though_both_were_said_at_once() -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1, has_vector=False, session="one")
+    scene.hear(OTHER, month=1, trust=Trust.WEB, session="two")
+
+    scene.mend()
+
+    assert PORT in scene.current

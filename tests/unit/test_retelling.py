@@ -1,0 +1,46 @@
+"""Which fact takes whose place, and what finding out costs."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+from builders.fact_rows import learned, superseded
+
+from nous.fact import Row
+from nous.learning.retelling import places, settle, tell
+
+
+def test_a_chain_of_four_times_as_many_facts_takes_about_four_times_as_many_steps() -> None:
+    short, long = (calls(lambda length=length: replaced(length)) for length in (200, 800))
+
+    assert long < 6 * short
+
+
+def replaced(length: int) -> None:
+    told = tell(chain(length))
+    settle(told, lambda _, __: True)
+    assert len(list(places(told))) == length - 1
+
+
+def chain(length: int) -> Iterator[Row]:
+    """Facts of which each gives way to the next."""
+    for at in range(length):
+        yield learned(f"port {at}")
+        if at:
+            yield superseded(f"port {at - 1}", by=f"port {at}")
+
+
+def calls(work: Callable[[], None]) -> int:
+    """How many functions *work* calls."""
+    count = 0
+
+    def counted(_: object, event: str, __: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
