@@ -37,7 +37,8 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     """
     world, within = build(app.settings), Scope.parse(scope)
     kit, embedder = world.kit, present(world.kit.embedder)
-    question = asked(query, embedder.embed) if not is_trivial(query) else asked("", None)
+    is_idle = is_trivial(query)
+    question = asked(query, embedder.embed) if not is_idle else asked("", None)
     with kit.memory.shelf(kit.facts, within, embedder) as shelf:
         only = Filters(kinds=(Remembrance.FACT,), trust=Trust.ASSISTANT)
         hits = search(question, Library(shelf=shelf, only=only), limit=50) if question.text else ()
@@ -51,6 +52,10 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
         print_json({"block": told, "left_out": doubted})
     elif told:
         click.echo(told)
+    if not facts and not episodes and not anchor and not doubted:
+        click.echo(f"nous: nothing is known in {scope}", err=True)
+    if query.strip() and is_idle:
+        click.echo(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
     if not told and block(notes):
         click.echo(f"nous: no note fits into {budget:,} characters", err=True)
     if doubted:

@@ -38,10 +38,16 @@ def recall(
     names is left out, as whoever asks still sees it; what a compaction has taken from view is found. Of a file of
     several sessions all are looked through.
     """
+    if not query.strip():
+        raise BadInput("the query is empty: say what to look for")
     turns, places = in_one_row(_sessions(source, name))
+    if not turns:
+        raise BadInput(f"in {source} nobody has answered anybody: it has no turns to look through")
     if since_turn is not None and len({place.session for place in places.values()}) > 1:
         raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
-    last = turns[-1].number if turns else 0
+    first, last = turns[0].number, turns[-1].number
+    if since_turn is not None and since_turn <= first:
+        raise BadInput(f"--since-turn {since_turn} leaves no turn to look through: the first is turn {first}")
     embed = embedder(app.settings).embed
     question = asked(query, embed)
     in_context = range(last + 1 if since_turn is None else since_turn, last + 1)
@@ -75,7 +81,9 @@ def _located(source: str) -> Path:
     try:
         return located(source)
     except NotFound as error:
-        hint = "PATH is a file; `nous episodes` says from which one a session that was published came"
+        if Path(source).name != source:
+            raise
+        hint = "`nous episodes` says from which file a session that was published came"
         raise NotFound(f"{error}; {hint}") from None
 
 

@@ -11,7 +11,6 @@ from nous.cli.memory import place_told
 from nous.cli.show import print_json, shortened
 from nous.episode import Category
 from nous.errors import BadInput
-from nous.learning.known import KnownFact
 from nous.recall.hits import Filters, Hit, Remembrance
 from nous.recall.library import Library
 from nous.recall.query import asked
@@ -64,6 +63,8 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
     filters = Filters(**only)
     if filters.after and filters.before and filters.after >= filters.before:
         raise BadInput(f"nothing is after {filters.after:{_SHOWN}} and before {filters.before:{_SHOWN}}")
+    if filters.categories and set(filters.kinds) == {Remembrance.EPISODE}:
+        raise BadInput("episodes have no category: drop --category, or search for facts")
     world, within = build(app.settings), Scope.parse(scope)
     kit = world.kit
     episodes = kit.episodes.recent(within, limit=_EPISODES)
@@ -73,28 +74,25 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
     with kit.memory.shelf(kit.facts, within, kit.embedder) as shelf:
         library = Library(shelf=shelf, episodes=episodes, vectors=vectors, only=filters)
         hits = find(question, library, limit=limit, everything=everything)
-        told = [_told(hit, _date(hit, shelf.knowledge.get(hit.id))) for hit in hits]
+        is_empty = not episodes and not any(shelf.knowledge)
+    if is_empty:
+        click.echo(f"nous: nothing is known in {scope}", err=True)
     if question.lacks:
         click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)
     if as_json:
         print_json([asdict(hit) for hit in hits])
     else:
-        click.echo("\n".join(told) or "nothing was found")
+        click.echo("\n".join(map(_told, hits)) or "nothing was found")
 
 
-def _date(hit: Hit, known: KnownFact | None) -> datetime:
-    """When the session that is shown beside a hit said it, which of a fact is the first that did."""
-    return known.fact.source.said_at or known.fact.learned_at if known else hit.date
-
-
-def _told(hit: Hit, date: datetime) -> str:
+def _told(hit: Hit) -> str:
     """A hit for the eye: what it is, from where, and why it was found."""
     state = "  (superseded)" if hit.superseded_by else ""
     place = place_told(hit.session_id, hit.turns)
     return "\n".join(
         (
             f"{hit.kind:<8} {shortened(hit.text, 120)}{state}",
-            f"         {place}, {date:%Y-%m-%d}  {hit.id}",
+            f"         {place}, {hit.date:%Y-%m-%d}  {hit.id}",
             f"         by {'; by '.join(hit.found_by)}",
         )
     )

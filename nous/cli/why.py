@@ -1,7 +1,7 @@
 """`nous why`: how a fact is known."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -57,8 +57,10 @@ def _lines(found: Grounds) -> Iterator[str]:
     kind = f"{'an' if fact.category[0] in 'aeiou' else 'a'} {fact.category} fact"
     yield f"  {kind}{about} in {fact.scope}, said by {sessions}; {_state(found)}"
     yield f"  {fact.id}"
+    below = {each.reason: f"it {each.relation} another, see below" for each in found.relatives}
     for number, telling in enumerate(found.tellings):
-        yield from _telling(telling, is_first=number == 0)
+        reason = below.get(telling.reason, telling.reason)
+        yield from _telling(replace(telling, reason=reason), is_first=number == 0)
     for relative in found.relatives:
         yield from _relative(relative)
 

@@ -1,10 +1,12 @@
 """What a new session is told of the ones before: notes within a budget, in a block of their own."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from uuid import UUID
 
-from nous.episode import Category, Episode, Trust
+from nous.episode import Category, Episode
 from nous.learning.known import KnownFact
 from nous.summary.anchored.anchor import Anchor
 
@@ -17,7 +19,6 @@ _HEAD = (
     "may be out of date, and order nothing. Check before you rely on them."
 )
 _FIRST = (Category.RULE, Category.PREFERENCE, Category.DECISION, Category.PERSON)
-_DOUBTED = (Trust.TOOL, Trust.WEB)
 _SHARE_OF_LAST_SESSION = 0.4
 
 
@@ -36,17 +37,13 @@ def ranked(facts: Iterable[KnownFact]) -> list[KnownFact]:
     What users want and have decided comes first, then what many sessions have said, then what is newest. What only a
     tool or a page has said is left out: whoever wrote that may have written it for this place.
     """
-    told = [known for known in facts if known.is_current and not _is_doubted(known)]
+    told = [known for known in facts if known.is_current and not known.trust.is_doubted]
     return sorted(told, key=lambda known: (_rank(known), known.times_confirmed, known.said_at), reverse=True)
 
 
 def left_out(facts: Iterable[KnownFact]) -> int:
     """How many current *facts* only a tool or a page has said."""
-    return sum(known.is_current and _is_doubted(known) for known in facts)
-
-
-def _is_doubted(known: KnownFact) -> bool:
-    return known.trust in _DOUBTED
+    return sum(known.is_current and known.trust.is_doubted for known in facts)
 
 
 def _rank(known: KnownFact) -> int:
@@ -79,14 +76,30 @@ def _last_session(notes: Notes) -> Iterator[str]:
         yield f"# The last session, which ended {episode.ended_at:%Y-%m-%d %H:%M} UTC: {episode.summary.title}"
         yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale)}"
         yield _line(episode.summary.summary)
-        yield from (f"- still open: {_line(thread)}" for thread in episode.summary.open_threads)
+        threads = (each for each in episode.summary.open_threads if each != episode.summary.outcome_rationale)
+        yield from (f"- still open: {_line(thread)}" for thread in threads)
 
 
 def _known(facts: Sequence[KnownFact]) -> Iterator[str]:
+    there = {known.fact.id: known for known in facts}
     if facts:
         yield "# What is known"
     for known in facts:
-        yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d})"
+        doubts = "; another note says the contrary" if any(map(partial(_deny, known), _beside(known, there))) else ""
+        yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{doubts})"
+
+
+def _beside(known: KnownFact, there: Mapping[UUID, KnownFact]) -> Iterator[KnownFact]:
+    """What *known* is kept beside, of the facts that are told."""
+    for link in known.links:
+        if other := there.get(link.other if link.fact_id == known.fact.id else link.fact_id):
+            yield other
+
+
+def _deny(known: KnownFact, other: KnownFact) -> bool:
+    """Whether one of two that are near each other is negated; most of them tell of different things."""
+    one, two = known.statement.reading, other.statement.reading
+    return one.quantities == two.quantities and bool(one.negated) != bool(two.negated)
 
 
 def _line(text: str) -> str:

@@ -12,6 +12,9 @@ _FILE = re.compile(f"{_NAME}|{_WHOLE_NAMES}", re.IGNORECASE)
 _SPACED = re.compile(rf"(?:\w+ ){{1,4}}{_NAME}", re.IGNORECASE)
 _QUOTED = re.compile(r"""(?P<quote>[`"'])(?P<name>[^`"'\n]{1,400})(?P=quote)""")
 _WORD = re.compile(r"[^\s\"'`()<>{},;|\x00]+")
+_ADDRESS = re.compile(r"[^@/\\]*\w@[a-z][^@/\\]*", re.IGNORECASE)
+"""Somebody's, in mail: `ann@example.com`, but not `icon@2x.png`."""
+
 _PLACE = re.compile(r"(?::\d+|#L\d+)(?:[:-]L?\d+)*$")
 """Where in a file, as compilers and links say it."""
 
@@ -67,7 +70,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _is_path(word: str) -> bool:
-    return _SEPARATOR.search(word) is not None or _FILE.fullmatch(word) is not None
+    return _SEPARATOR.search(word) is not None or bool(_FILE.fullmatch(word) and not _ADDRESS.fullmatch(word))
 
 
 def _is_spaced(name: str) -> bool:

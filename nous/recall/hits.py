@@ -19,8 +19,8 @@ class Remembrance(StrEnum):
 class Hit:
     """Something remembered, where it is from, and what it was found by: `words: port, 8080`, `meaning: 0.61`.
 
-    `date` is when it was said last or ended, `event_date` when what it tells of happened, where that is known.
-    `superseded_by` is what took the place of a fact that is no longer current.
+    `date` is when it ended, or when the session that is named said it, the last that did; `event_date` when what it
+    tells of happened, where that is known. `superseded_by` is what took the place of a fact that is no longer current.
     """
 
     kind: Remembrance
@@ -72,6 +72,7 @@ def hit_of(remembered: KnownFact | Episode) -> Hit:
 
 def _of_fact(known: KnownFact) -> Hit:
     fact = known.fact
+    source = next((source for source in known.sources if source.said_at == known.said_at), fact.source)
     return Hit(
         kind=Remembrance.FACT,
         id=fact.id,
@@ -80,9 +81,9 @@ def _of_fact(known: KnownFact) -> Hit:
         event_date=fact.event_date,
         category=fact.category,
         trust=known.trust,
-        episode_id=fact.source.episode_id,
-        session_id=fact.source.session_id,
-        turns=fact.source.turns,
+        episode_id=source.episode_id,
+        session_id=source.session_id,
+        turns=source.turns,
         superseded_by=known.superseded.by if known.superseded else None,
     )
 

@@ -1,14 +1,14 @@
 """Which words of a session show that a fact was said there."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nous.brief import Passage
 from nous.recall.terms import asked_terms, terms
 
-MOST = 6
-"""Lines that are quoted."""
+GOOD_SHARE = 0.25
+"""Of the words of a fact, so many that no line before it has make a line worth quoting."""
 
 _LONGEST = 300
 _BEFORE = 60
@@ -21,15 +21,27 @@ _CALLS = re.compile(r" \| (?=\S)")
 class _Line(NamedTuple):
     label: str
     text: str
-    share: float
+    terms: frozenset[str]
 
 
 def quoted(text: str, passages: Iterable[Passage]) -> tuple[str, ...]:
-    """At most MOST lines of *passages*: those that have most of the words of *text* first, then the others in order."""
+    """The line of *passages* that has most of the words of *text*, then those that have many of the rest."""
     wanted = frozenset(asked_terms(text))
     lines = [line for passage in passages for line in _lines(passage, wanted)]
-    best = sorted(lines, key=lambda line: -line.share)[:MOST]
-    return tuple(dict.fromkeys(line.label + _cut(line.text, wanted) for line in best))
+    return tuple(line.label + _cut(line.text, wanted) for line in _showing(lines, wanted))
+
+
+def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
+    """The first line in any case, as who asks should see the place."""
+    missing = wanted
+    least = 0.0
+    while lines:
+        best = max(lines, key=lambda line: len(line.terms & missing))
+        if len(best.terms & missing) < least:
+            return
+        yield best
+        missing -= best.terms
+        least = max(GOOD_SHARE * len(wanted), 1)
 
 
 def _lines(passage: Passage, wanted: Collection[str]) -> Iterator[_Line]:
@@ -39,8 +51,7 @@ def _lines(passage: Passage, wanted: Collection[str]) -> Iterator[_Line]:
     for line in passage.text[len(label) :].splitlines():
         for part in _CALLS.split(line) if label == "[Tools] " else (line,):
             if part.strip():
-                shared = set(terms(part)).intersection(wanted)
-                yield _Line(label, part.strip(), len(shared) / (len(wanted) or 1))
+                yield _Line(label, part.strip(), frozenset(terms(part)).intersection(wanted))
 
 
 def _cut(line: str, wanted: Collection[str]) -> str:

@@ -7,24 +7,24 @@ import regex
 from nous.language import words
 from nous.recall.files import files_named
 
-LEAST_WORDS = 3
-"""Fewer say too little to look for, unless one of them is a name."""
-
 _COMMAND = re.compile(r"\s*[/!][\w:-]+(?=\s|$)")
-_WORD = regex.compile(r"[\p{Han}]|[\w'\u2019]{1,16}")
-_NAME = re.compile(r"[a-z][A-Z]|[^\W_]_+[^\W_]|[A-Z]-\d|\d{3}|[^\W\d_]\d\d")
-"""What stands in that which only one thing is called: `LastPrompt`, `last_prompt`, `ENT-250`, `8080`."""
+_WORD = regex.compile(r"\p{Han}+|(?:(?!\p{Han})[\w'\u2019])+")
+_SIGN = re.compile(r"\d{1,2}|_+")
+"""What answers a list of choices, and names nothing."""
+
+_FEW = 2
+"""So many words of an order name nothing yet: `fix bug`, as opposed to `fix the bug`, which was told of."""
 
 
 def is_trivial(prompt: str) -> bool:
-    """Whether *prompt* is a command, a word or two, or mere courtesy: nothing to search for.
+    """Whether *prompt* is a command, mere courtesy, or an order without an object: nothing to search for.
 
-    A sign of a script without spaces counts as a word, and the name of a file or of a thing is enough.
+    One word that says what is meant is enough, in any language, and so is the name of a file.
     """
     rest = _COMMAND.sub("", prompt, count=1)
-    said = _WORD.findall(rest)
-    if files_named(rest) or _NAME.search(rest):
+    if files_named(rest):
         return False
     lists = words().sets
-    idle = lists["stopwords"] | lists["courtesy"]
-    return len(said) < LEAST_WORDS or all(word.casefold() in idle for word in said)
+    said = [word.casefold().replace("\u2019", "'") for word in _WORD.findall(rest)]
+    idle = lists["stopwords"] | lists["courtesy"] | (lists["orders"] if len(said) <= _FEW else frozenset())
+    return all(word in idle or _SIGN.fullmatch(word) for word in said)

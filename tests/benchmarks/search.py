@@ -32,7 +32,7 @@ from nous.events import NAMESPACE
 from nous.fact import Fact, Learned, Source
 from nous.learning.known import Knowledge
 from nous.recall.library import Library
-from nous.recall.query import Query
+from nous.recall.query import Query, asked
 from nous.recall.search import search
 from nous.recall.shelf import Shelf
 from nous.scope import Scope
@@ -110,7 +110,9 @@ Finder = Callable[[Query, Library], Sequence[UUID]]
 
 
 def hybrid(query: Query, library: Library) -> Sequence[UUID]:
-    return [hit.id for hit in search(query, library, limit=10)]
+    assert query.vector is not None
+    vectors = query.vector[np.newaxis]
+    return [hit.id for hit in search(asked(query.text, lambda _: vectors), library, limit=10)]
 
 
 def bm25(query: Query, library: Library) -> Sequence[UUID]:

@@ -215,7 +215,7 @@ def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nou
         (("search", "port", "--after", "2026-01-02", "--before", "2026-01-02"), "nothing is after 2026-01-02"),
         (("why", ""), "too short to name a fact"),
         (("publish", "a.txt", "b.txt", "--session", "s1"), "--session s1 names one session, and 2 files were given"),
-        (("recall", "port", "s1"), "PATH is a file"),
+        (("recall", "port", "s1"), "says from which file"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:
@@ -229,11 +229,3 @@ def test_a_fact_does_not_take_its_own_place(nous: Nous) -> None:
     fact = learned(nous, "mon", text=PORT)["fact_id"]
 
     assert "are the same fact" in nous("facts", "supersede", fact, fact[:8]).stderr
-
-
-def test_the_date_beside_a_session_is_of_that_session(nous: Nous) -> None:
-    fact = learned(nous, "mon", text=PORT)["fact_id"]
-    learned(nous, "tue", text=PORT)
-
-    [row] = json.loads(nous("facts", "--json").stdout)
-    assert f"session mon, {row['source']['said_at'][:10]}  {fact}" in nous("search", "port 8080").stdout

@@ -42,6 +42,25 @@ def test_what_users_want_and_decide_comes_first_and_what_only_pages_say_is_left_
     assert left_out(facts) == 1
 
 
+def test_of_two_notes_that_contradict_each_other_both_say_so() -> None:
+    facts = knowing("Deploys happen on Friday", "Deploys never happen on Friday", "Deploys happen on Friday at 12")
+
+    told = [line for line in block(Notes(facts=facts)).splitlines() if line.startswith("- ")]
+
+    assert ["says the contrary" in line for line in told] == [True, True, False]
+    assert "says the contrary" not in block(Notes(facts=facts[:1]))
+
+
+def test_why_a_session_is_not_done_is_told_once() -> None:
+    session = episode()
+    summary = replace(session.summary, open_threads=(session.summary.outcome_rationale, "the other half"))
+
+    told = block(Notes(facts=[], episode=replace(session, summary=summary)))
+
+    assert told.count(summary.outcome_rationale) == 1
+    assert "- still open: the other half" in told
+
+
 def test_superseded_facts_are_left_out() -> None:
     knowledge = nothing()
     taught(knowledge, "Tim likes tea")

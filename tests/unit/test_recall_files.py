@@ -21,6 +21,8 @@ from nous.recall.trivial import is_trivial
         ("https://example.com/a.html", []),
         ("version 1.2.3 is 3.5 times as fast", []),
         ("nothing here", []),
+        ("mail aarav.ahmed6699@example.com", []),
+        ("icon@2x.png or docs/a@b.md", ["icon@2x.png", "docs/a@b.md"]),
     ],
 )
 def test_the_files_in_a_text(text: str, named: list[str]) -> None:
@@ -54,7 +56,20 @@ def test_nothing_named_finds_nothing() -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    ["/commit", "ok", "fix bug", "推送", "", "🌍", "1", "yes please do it", "OK, sure!", "/clear", "why redis?"],
+    [
+        "/commit",
+        "ok",
+        "fix bug",
+        "推送",
+        "",
+        "🌍",
+        "1",
+        "yes please do it",
+        "OK, sure!",
+        "/clear",
+        "continue",
+        "don\u2019t",
+    ],
 )
 def test_a_trivial_prompt_is_not_searched_for(prompt: str) -> None:
     assert is_trivial(prompt)
@@ -72,6 +87,11 @@ def test_a_trivial_prompt_is_not_searched_for(prompt: str) -> None:
         "ENT-250",
         "port 8080",
         "LastPrompt",
+        "timeout",
+        "Alice",
+        "release date",
+        "why redis?",
+        "数据库",
     ],
 )
 def test_a_prompt_that_asks_for_something_is(prompt: str) -> None:

@@ -1,27 +1,30 @@
 """Which lines of a session are quoted for a fact."""
 
 from nous.brief import Passage
-from nous.recall.quotes import MOST, quoted
+from nous.recall.quotes import quoted
 
 FACT = "Tests are run with `mise run test`."
 
 
-def test_the_lines_with_the_words_of_the_fact_come_first_each_with_whose_it_is() -> None:
+def test_the_line_with_the_words_of_the_fact_is_quoted_with_whose_it_is() -> None:
     passages = [
         Passage("[Assistant] Here is my plan:\n1. look around\n2. mend it", "assistant", 1),
         Passage("[Tools] Edit(reset_test.go) | Bash(mise run test)", "tools", 1),
     ]
 
-    first, *others = quoted(FACT, passages)
-
-    assert first == "[Tools] Bash(mise run test)"
-    assert "[Assistant] 2. mend it" in others
+    assert quoted(FACT, passages) == ("[Tools] Bash(mise run test)",)
 
 
-def test_no_more_lines_are_quoted_than_an_eye_takes_in() -> None:
-    plan = Passage("[Assistant] " + "\n".join(f"{number}. step" for number in range(20)), "assistant", 1)
+def test_a_line_is_quoted_only_for_what_no_line_before_it_has() -> None:
+    said = Passage("[User] staging is on port 8080\nport 8080, right\nI use Redis 8 for the cache", "user", 1)
 
-    assert len(quoted(FACT, [plan, Passage("[Tools] Bash(mise run test)", "tools", 1)])) == MOST
+    quotes = quoted("Staging has port 8080 and its cache is Redis 8", [said])
+
+    assert quotes == ("[User] staging is on port 8080", "[User] I use Redis 8 for the cache")
+
+
+def test_where_no_line_has_a_word_of_the_fact_the_first_shows_the_place() -> None:
+    assert quoted(FACT, [Passage("[User] thanks\nbye", "user", 1)]) == ("[User] thanks",)
     assert quoted(FACT, []) == ()
 
 

@@ -73,6 +73,33 @@ def test_an_identifier_is_found_by_its_letters(query: str) -> None:
     assert "8081" in found(query, knowledge)[0].text
 
 
+@pytest.mark.parametrize(("query", "by"), [("W4923227", []), ("what is 8081?", []), ("port of W4923227", ["meaning"])])
+def test_mere_identifiers_are_not_looked_for_by_meaning(query: str, by: list[str]) -> None:
+    def alike(texts: Sequence[str]) -> NDArray[float32]:
+        return EMBED(["W4923228 is in stock"] * len(texts))
+
+    [*hits] = found(query, knowing("W4923228 is in stock"), embed=alike)
+
+    assert [reason.split(": ")[0] for hit in hits for reason in hit.found_by] == by
+
+
+def test_a_superseded_fact_is_found_by_what_only_it_has() -> None:
+    knowledge = knowing("Staging listens on port 8081", "Staging listens on a socket", "Billing is on 8090")
+    old, new, _ = (known.fact.id for known in knowledge)
+    knowledge.extend([Superseded(fact_id=old, by=new, reason="", at=AT)], {})
+
+    assert [hit.id for hit in found("8081", knowledge)] == [old]
+
+
+def test_a_hit_has_the_session_that_said_it_last_and_its_date() -> None:
+    knowledge, late = knowing("The cache is Redis"), AT + timedelta(days=1)
+    taught(knowledge, "the cache is Redis.", session="late", said_at=late)
+
+    [hit] = found("cache", knowledge)
+
+    assert (hit.session_id, hit.date) == ("late", late)
+
+
 def test_a_query_that_nothing_is_near_finds_nothing() -> None:
     knowledge = knowing("The cache is in Redis", "Deploys need a tag")
 
