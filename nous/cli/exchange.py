@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 from uuid import uuid4
 
 import click
@@ -109,36 +109,36 @@ def import_(ctx: click.Context, source: str) -> None:
     world = build(app.settings)
     episodes: list[Episode] = []
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
-    complaints = 0
+    complaints = Counter[str]()
     with opened(source) as stream:
-        for number, raw in enumerate(stream, start=1):
-            try:
-                carried = _checked(read(raw)) if raw.strip() else None
-            except BadInput as error:
-                complaints += 1
-                click.echo(f"nous: line {number}: {error}", err=True)
-                continue
-            match carried:
-                case Carried(record=Episode() as episode):
-                    episodes.append(episode)
-                case Carried(scope=scope, record=record):
-                    rows[scope].append(cast("Row", record))
-                case None:
-                    pass
+        for carried in _usable(stream, complaints):
+            if isinstance(carried.record, Episode):
+                episodes.append(carried.record)
+            else:
+                rows[carried.scope].append(carried.record)
     counts = Counter[type]({Episode: sum(_keep(world, episode) for episode in episodes)})
     importers = [Importer(world, scope, found) for scope, found in rows.items()]
     for each in importers:
         counts += each.run()
     click.echo(f"{_counted(counts)} were new; what was there already stayed as it is")
-    if unknown := sum(each.unknown for each in importers):
-        left = "row was left out, since nobody has the facts it is"
-        if unknown > 1:
-            left = "rows were left out, since nobody has the facts they are"
-        click.echo(f"nous: {unknown} {left} about", err=True)
+    unknown = sum(each.unknown for each in importers)
+    if unknown:
+        click.echo(f"nous: left out were rows about facts that nobody has: {unknown}", err=True)
     if counts[Learned]:
         when = "a worker makes them" if workers_seen(world.rq_client) else "no worker runs: nous up"
         click.echo(f"nous: the facts wait for vectors; {when}", err=True)
     ctx.exit(BAD_INPUT if complaints or unknown else 0)
+
+
+def _usable(stream: BinaryIO, complaints: Counter[str]) -> Iterator[Carried]:
+    """What lines carry that can be kept; a complaint is told for each other line, and counted."""
+    for number, raw in enumerate(stream, start=1):
+        try:
+            if raw.strip():
+                yield _checked(read(raw))
+        except BadInput as error:
+            complaints[str(error)] += 1
+            click.echo(f"nous: line {number}: {error}", err=True)
 
 
 def _checked(carried: Carried) -> Carried:

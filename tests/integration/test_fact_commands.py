@@ -140,7 +140,7 @@ def test_rows_of_which_the_facts_are_missing_are_counted_as_left_out(
 
     result = nous("import", stdin=again)
 
-    assert "nous: 1 row was left out, since nobody has the facts it is about" in result.stderr
+    assert "nous: left out were rows about facts that nobody has: 1" in result.stderr
     assert result.exit_code == BAD_INPUT
 
 
