@@ -1,12 +1,19 @@
-"""A data directory for tests that run the embedded server."""
+"""A data directory for tests that run the embedded server, and what is built on it."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from builders.command_line import Nous
+from builders.model_server import ModelServer
+from builders.town import Town, about_its_session
+from click.testing import CliRunner, Result
 
+from nous.cli import main
 from nous.server import embedded
+from nous.settings.model import Settings
+from nous.wiring import World, build
 
 
 @pytest.fixture
@@ -17,3 +24,38 @@ def directory() -> Iterator[Path]:
             yield Path(name)
         finally:
             embedded.stop(Path(name))
+
+
+@pytest.fixture
+def world(directory: Path) -> Iterator[World]:
+    """The world of one process, with an embedder that goes by words."""
+    found = build(Settings(data_dir=directory, embedder="hashed"))
+    try:
+        yield found
+    finally:
+        found.mind.close()
+        for client in (found.client, found.rq_client):
+            client.connection_pool.disconnect()
+
+
+@pytest.fixture
+def town(directory: Path) -> Iterator[Town]:
+    """Every worker and producer, and a model that tells what a session is about."""
+    with ModelServer(about_its_session) as server:
+        town = Town(directory, server)
+        try:
+            yield town
+        finally:
+            town.stop()
+
+
+@pytest.fixture
+def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
+    """The command line, with its data in a directory of its own and an embedder that goes by words."""
+    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
+    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
+
+    def run(*arguments: str | Path, stdin: str = "") -> Result:
+        return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
+
+    return run

@@ -1,34 +1,19 @@
 """What the commands about facts say, on a real server."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from builders.command_line import Nous
 
-from nous.cli import main
 from nous.cli.frame import BAD_INPUT
 
-Nous = Callable[..., Result]
 PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
 TWO_SESSIONS = [
     ("alpha", ("Which port does staging use?", "Staging listens on port 8080.")),
     ("beta", ("Tell me of the cache", "It is warm.", "And the staging port?", "Staging has moved to port 9090.")),
 ]
-
-
-@pytest.fixture
-def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
-    """The command line, with its data in a directory of its own and an embedder that goes by words."""
-    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
-    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
-
-    def run(*arguments: str | Path, stdin: str = "") -> Result:
-        return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
-
-    return run
 
 
 def learned(nous: Nous, session: str, **fact: Any) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from builders.keyspace import keys_with
-from builders.model_server import ModelServer
-from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session, told
+from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
 from nous.bus.base import Duplicate, Lane
 from nous.bus.erasing import said
@@ -28,16 +27,6 @@ PLANTED = (
     *("plantedscribble", "plantedcompacting", "plantedupload", "plantedlater"),
 )
 """Every one of these is said by the secret session alone."""
-
-
-@pytest.fixture
-def town(directory: Path) -> Iterator[Town]:
-    with ModelServer(about_its_session) as server:
-        town = Town(directory, server)
-        try:
-            yield town
-        finally:
-            town.stop()
 
 
 def live(town: Town, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -10,8 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 import redis
 from builders.keyspace import keys_with
-from builders.model_server import ModelServer
-from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, about_its_session, told
+from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
 from click.testing import CliRunner, Result
 
 from nous.bus.base import Lane
@@ -27,16 +26,6 @@ STRIDE = int(os.environ.get("FORGET_STRIDE", "17"))
 """Of all the moments at which it can break off, every so many is tried."""
 
 FORMS = [exact_form(SHARED), SHARED, SHARED.rstrip(".")]
-
-
-@pytest.fixture
-def town(directory: Path) -> Iterator[Town]:
-    with ModelServer(about_its_session) as server:
-        town = Town(directory, server)
-        try:
-            yield town
-        finally:
-            town.stop()
 
 
 def live(town: Town) -> None:

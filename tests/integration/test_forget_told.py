@@ -2,14 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import pytest
 from builders.episodes import HOME, episode
 from click.testing import CliRunner, Result
 
@@ -18,25 +17,11 @@ from nous.cli import main
 from nous.effects import AppendFacts, Effects, SaveEpisode
 from nous.episode import CandidateFact
 from nous.fact import Superseded
-from nous.server import embedded
-from nous.settings.model import Settings
-from nous.wiring import World, build
+from nous.wiring import World
 
 KEY = "The garden key lies under the third stone"
 KEY_TOO = "the garden key lies under the third stone!"
 TEA = "Tim drinks green tea in the morning"
-
-
-@pytest.fixture
-def world(directory: Path) -> Iterator[World]:
-    found = build(Settings(data_dir=directory, embedder="hashed"))
-    try:
-        yield found
-    finally:
-        found.mind.close()
-        for client in (found.client, found.rq_client):
-            client.connection_pool.disconnect()
-        embedded.stop(directory)
 
 
 def nous(world: World, *arguments: str, lines: str = "") -> Result:

@@ -1,10 +1,8 @@
 """An import into a log that others teach and forget meanwhile, on a real server."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
@@ -16,11 +14,9 @@ from nous.fact import Learned, LogVersion, Row, Superseded
 from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
-from nous.server import embedded
-from nous.settings.model import Settings
 from nous.store.base import NO_VECTORS, FactLog, LogSlice
 from nous.store.portable import exported
-from nous.wiring import World, build
+from nous.wiring import World
 
 PORT, OTHER_PORT, TEA = "The API is on port 8080", "The API is on port 8081", "Tim drinks tea"
 
@@ -43,18 +39,6 @@ class Watched:
         if len(self.rows) == self._nth:
             self._then()
         return found
-
-
-@pytest.fixture
-def world(directory: Path) -> Iterator[World]:
-    found = build(Settings(data_dir=directory, embedder="hashed"))
-    try:
-        yield found
-    finally:
-        found.mind.close()
-        for client in (found.client, found.rq_client):
-            client.connection_pool.disconnect()
-        embedded.stop(directory)
 
 
 def told(*texts: str, session: str = "there") -> Sequence[Row]:

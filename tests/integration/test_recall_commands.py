@@ -1,30 +1,15 @@
 """What the commands that find and tell say, on a real server."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from builders.command_line import Nous
 
-from nous.cli import main
 from nous.cli.frame import BAD_INPUT
 
-Nous = Callable[..., Result]
 PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
 CHAT = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "Port 8080."}]
-
-
-@pytest.fixture
-def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
-    """The command line, with its data in a directory of its own and an embedder that goes by words."""
-    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
-    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
-
-    def run(*arguments: str | Path, stdin: str = "") -> Result:
-        return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
-
-    return run
 
 
 @pytest.fixture
