@@ -25,6 +25,9 @@ praise criticize; promote demote; attack defend; protect attack; deploy rollback
 subscribe unsubscribe; register unregister; block allow; require forbid; need refuse; ask answer; question answer
 teach learn; lead follow; precede follow; marry divorce; live die; wake sleep; work rest; own rent; rent sell
 print scan; publish withdraw; hide display; enlarge reduce
+learn teach; study teach; own borrow; possess lose; insert remove; lend repay; swap keep; exchange keep; rescue abandon
+throw catch; tear mend; devote withhold; dismiss hire; merge divide; unify divide; enroll expel; clarify obscure
+transform preserve; book cancel; reserve release; refund charge; hurry linger; shout whisper; cry laugh; promise break
 """
 
 NEAR_VERBS = """
@@ -32,6 +35,8 @@ approve review; merge close; deprecate remove; disable remove; pause stop; updat
 plan finish; schedule cancel; propose decide; consider choose; try succeed; own use; own manage; write review
 call create; parse print; cache store; stage deploy; lend give; visit live; watch film; design build; expect want
 archive delete; rename remove; move copy; encrypt compress; hash encrypt; log alert; retry restart; reboot stop
+affect improve; predict observe; claim prove; invest earn; rent buy; lease buy; cooperate compete; publish draft
+determine guess; study work; wander travel; impact improve; influence control; trade sell; reserve visit
 """
 
 OPPOSITE_ADJECTIVES = """
@@ -50,6 +55,9 @@ married single; clever stupid; smart dumb; polite rude; calm angry; brave afraid
 steady volatile; exact rough; precise vague; obvious obscure; direct indirect; real fake; useful useless
 outdated current; individual shared; separate joint; extra missing; serious trivial; crucial optional
 immediate delayed; sudden gradual; sharp blunt; strict loose; tasty bland
+brave cowardly; boring exciting; dull lively; dirty spotless; famous unknown; fragile sturdy; modern ancient; wet dry
+urgent unimportant; legal illegal; custom standard; safe unsafe; secure insecure; redundant necessary; tiny huge
+beautiful ugly; funny serious; shy outgoing; important insignificant; clear unclear; round square; widespread scarce
 """
 
 NEAR_NOUNS = """
@@ -60,6 +68,11 @@ doctor patient; boss colleague; tea coffee; cat dog; train bus; bike motorbike; 
 spring autumn; morning evening; lunch dinner; minute second; average maximum; average median; price salary
 goal result; latency throughput; function class; package module; library framework; script binary; hardware software
 text image; photo film; company team; country city; journey destination
+advantage disadvantage; benefit drawback; upside downside; attic basement; winner loser; victory defeat; fridge freezer
+opinion fact; cpu gpu; processor memory; developer designer; programmer tester; plugin theme; website server; page link
+uptime downtime; outage incident; supplier customer; supper breakfast; professor student; department company; stone wood
+football basketball; story poem; coupon receipt; image video; asthma diabetes; dyslexia epilepsy; plan plane
+skill interest; injury illness; evidence opinion; chance risk; outcome cause; competitor partner; ram disk; bill payment
 """
 
 NEGATED = ["need not", "do not need to", "do not have to", "are not required to"]

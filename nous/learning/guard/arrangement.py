@@ -13,6 +13,8 @@ _VERBAL = ("", "be")
 _ATTRIBUTIVE = frozenset({"of", "in", "for", "from", "to", "on", "at", "be"})
 """What may link a noun to what describes it: `comments in code` are `code comments`, `cache is cold` a `cold cache`."""
 
+_LOCAL = frozenset({"in", "on", "at", "with", "from", "for", "about", "under", "over", "against"})
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -69,6 +71,8 @@ def _same_clause(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     one, other = _noun_phrases(one, other), _noun_phrases(other, one)
     if _crossed(one, other) or _reattached(one, other):
         return False
+    if _ungoverned(one, other) or _ungoverned(other, one):
+        return False
     return _order(one, other) == _order(other, one) and _positions_agree(one, other)
 
 
@@ -94,7 +98,7 @@ def _active(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, .
 
     If *other* begins with `a push to main`, that is moved as a whole.
     """
-    agent = next((run for run in _runs(words) if run[0].marker == "by" and not any(word.is_exact for word in run)), ())
+    agent = next((run for run in _runs(words) if run[0].marker == "by" and not run[-1].is_exact), ())
     start = words.index(agent[0]) if agent else 0
     verbs = next((run for run in reversed(_runs(words[:start])) if run[0].marker == "be"), ())
     if not agent or not verbs:
@@ -165,6 +169,15 @@ def _reattached(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     return any(a.marker != b.marker for a, b in pairs)
 
 
+def _ungoverned(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
+    """Whether what is done to something in *left* is done somewhere in *right*: `runs Docker`, `runs in Docker`."""
+    before = {b.pair: a.pair for a, b in pairwise(left) if not b.marker}
+    return any(
+        b.marker in _LOCAL and not b.is_exact and before.get(b.pair) == a.pair and a.marker != b.marker
+        for a, b in pairwise(right)
+    )
+
+
 def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
     """*words* with `comments in the code` turned into `code comments` wherever *other* has it so."""
     follows = {a.pair: b.pair for a, b in pairwise(other) if a.marker == b.marker or (a.is_free and b.is_free)}
@@ -227,10 +240,11 @@ def _positions_agree(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     """Whether each moving phrase follows the same word in both, or stands in both where it is about the whole."""
     floating = _floating(left, right)
     here, there = _positions(left, floating), _positions(right, floating)
-    edges, theirs = _edges(left, floating), _edges(right, floating)
+    is_agent_told = any(word.marker == "by" for word in (*left, *right))
+    edges = {marker: (_edge(here[marker], left, floating), _edge(there[marker], right, floating)) for marker in here}
     return all(
         here[marker] == there[marker]
-        or (marker != "of" and here[marker] in edges and there[marker] in theirs)
+        or (marker != "of" and _is_whole(*edges[marker], is_agent_told=is_agent_told))
         or (here[marker] == 0 and there[marker] == _joint(right, floating))
         or (there[marker] == 0 and here[marker] == _joint(left, floating))
         for marker in floating
@@ -250,12 +264,19 @@ def _positions(words: Sequence[Placed], floating: set[str]) -> dict[str, int]:
     return positions
 
 
-def _edges(words: Sequence[Placed], floating: set[str]) -> set[int]:
-    """Where a phrase is about the whole: first, last, and before the `is`, as in `the limit for guests is 5`."""
+def _edge(position: int, words: Sequence[Placed], floating: set[str]) -> str:
+    """Where in the clause a phrase at *position* is: first, last, or with the subject: `the limit for guests is 5`."""
     fixed = [word for word in words if word.marker not in floating]
-    is_agent_told = any(word.marker == "by" for word in words)  # `users in Lyon are led by teams`: who is in Lyon?
-    first = next((at for at, word in enumerate(fixed) if word.marker == "be"), 0)
-    return {0, len(fixed)} if is_agent_told else {0, len(fixed), first}
+    is_at = next((at for at, word in enumerate(fixed) if word.marker == "be"), 0)
+    return {len(fixed): "last", is_at: "subject", 0: "first"}.get(position, "")
+
+
+def _is_whole(one: str, other: str, *, is_agent_told: bool) -> bool:
+    """Whether a phrase at each of two edges is about the whole.
+
+    Where it is told who acts, that is in doubt: `users in Lyon are led by teams`, who is there?
+    """
+    return bool(one and other) and not (is_agent_told and {one, other} == {"subject", "last"})
 
 
 def _joint(words: Sequence[Placed], floating: set[str]) -> int | None:

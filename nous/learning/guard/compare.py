@@ -157,9 +157,14 @@ def _quoted(words: Iterable[Word]) -> str:
 def _tenses(found: Pairing) -> str | None:
     for at, other in found.pairs:
         here, there = found.left[at], found.right[other]
-        if {here.tense, there.tense} == {Tense.PAST, Tense.PRESENT}:
+        if _is_past_apart(here, there) or _is_past_apart(there, here):
             return f"one is past: {here.text} / {there.text}"
     return None
+
+
+def _is_past_apart(one: Word, other: Word) -> bool:
+    is_certain = one.tense is Tense.PAST and (one.marker == "be" or other.tense is not Tense.ASIDE)
+    return is_certain and other.tense in (Tense.PRESENT, Tense.ASIDE)
 
 
 def _voices(found: Pairing, lexicon: Lexicon) -> str | None:
@@ -205,7 +210,7 @@ def _markers(found: Pairing, lexicon: Lexicon) -> list[tuple[str, str]]:
     """What each pair stands under; twice the same, where the prepositions differ and the sense does not."""
     roots = {word.root for word in (*found.left, *found.right)}
     keys = {word.key for word in (*found.left, *found.right)}
-    groups = [group for verb, group in lexicon.governed.items() if verb in roots or verb in keys]
+    groups = [group for verb, each in lexicon.governed.items() if verb in roots or verb in keys for group in each]
     is_served = not lexicon.means.isdisjoint(roots)
     return [
         _agreed(found.left[at].marker, found.right[other].marker, groups, lexicon.interchangeable, is_served=is_served)

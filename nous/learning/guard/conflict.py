@@ -37,7 +37,7 @@ _FIRM = frozenset({"must", "should", "can"})
 _STEADY = frozenset({"every", "exactly", "about", "at_least", "at_most", "more_than", "less_than"})
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)*")
 _MEASURE = re.compile(r"-?\d+(?:\.\d+)? ([a-z]+)")
-_DATE = re.compile(r"[\d-]+-\d\d(?:-\d\d)?|weekday \d")
+_DATE = re.compile(r"[\d-]+-\d\d(?:-\d\d)?|weekday \d(?: [a-z]+)?")
 _TIME = re.compile(r"\d\d:\d\d")
 _ENDINGS = ("ed", "ing", "ful", "able", "ible", "ous", "ive", "less", "ly")
 
@@ -136,7 +136,7 @@ def _is_quantity(reading: Reading, at: int, other: str, values: Values) -> bool:
     if _DATE.fullmatch(word.key) or _TIME.fullmatch(word.key):
         is_timed = frame.verb == "be" or frame.verb in values.timing
         is_repeated = "every" in reading.quantifiers and not _TIME.fullmatch(word.key)
-        is_one = not is_repeated and not word.text.endswith("days")
+        is_one = not is_repeated and not word.text.endswith("s")
         return is_timed and is_one and all(each.role is Role.QUANTITY for each in before)
     if _MEASURE.fullmatch(word.key):
         is_last = at + 1 == len(reading.words) and word.marker in ("", "for", "to", "after", "every", "at")

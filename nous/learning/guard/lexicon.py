@@ -11,6 +11,7 @@ from typing import Any
 from nous.learning.guard.stem import stem
 
 _DEEDS = tuple(ending + plural for ending in ("tion", "sion", "ment") for plural in ("", "s"))
+_STEMMED = "doubts either means light classes exchanging supports deeds"
 
 Phrases = Mapping[tuple[str, ...], tuple[str, ...]]
 
@@ -52,7 +53,7 @@ class Lexicon:
     exclusive: tuple[frozenset[str], ...]
     excluding: frozenset[str]
     interchangeable: Mapping[str, str]
-    governed: Mapping[str, frozenset[str]]
+    governed: Mapping[str, tuple[frozenset[str], ...]]
     means: frozenset[str]
     either: frozenset[str]
     periods: frozenset[str]
@@ -68,6 +69,7 @@ class Lexicon:
     weekdays: Mapping[str, int]
     bases: Mapping[str, str]
     pasts: frozenset[str]
+    unchanging: frozenset[str]
     bounds: Mapping[str, str]
     light: frozenset[str]
     supports: frozenset[str]
@@ -119,15 +121,12 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
     return Lexicon(
         function=_words(data["function"]),
         negators=_words(data["negators"]),
-        doubts=_stems(data["doubts"]),
         foreign=_words(data["foreign"]),
         prepositions=_words(data["prepositions"]["words"]),
         exclusive=tuple(_words(line) for line in data["exclusive"]),
         excluding=_words(" ".join(data["exclusive"])),
         interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
         governed=_governed(data["governed"]),
-        either=_stems(data["either"]),
-        means=_stems(data["means"]),
         periods=_words(data["periods"]),
         canonical=data["canonical"],
         modals=_reversed(data["modals"]),
@@ -135,12 +134,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         phrases=_phrases(data["phrases"]) | _agents(data["agents"]),
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
-        light=_stems(data["light"]),
-        classes=_stems(data["classes"]),
         agents=data["agents"],
-        exchanging=_stems(data["exchanging"]),
-        supports=_stems(data["supports"]),
-        deeds=_stems(data["deeds"]),
         clausal=_words(data["clausal"]),
         nouns_in_ly=_words(data["nouns_in_ly"]),
         said_otherwise={word: tuple(text.split()) for word, text in data["said_otherwise"].items()},
@@ -149,11 +143,13 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         months=_calendar(data["calendar"]["months"], shortest=3),
         weekdays=_calendar(data["calendar"]["weekdays"], shortest=3),
         bases=_bases(data["irregular"]),
+        unchanging=_words(data["unchanging"]),
         pasts=frozenset(past for base, past, _ in _verbs(data["irregular"]) if past != base),
         participles=frozenset(participle for base, _, participle in _verbs(data["irregular"]) if participle != base),
         same=_same(data["same"]),
         lookalikes=frozenset(frozenset(map(stem, line.split())) for line in data["lookalikes"]),
         values=_values(data["values"]),
+        **{name: _stems(data[name]) for name in _STEMMED.split()},
     )
 
 
@@ -205,10 +201,13 @@ def _agents(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
     return {("is", *article, agent, "of"): (verb,) for agent, verb in table.items() for article in ((), ("the",))}
 
 
-def _governed(lines: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The stem of each verb, with the prepositions that say the same after it."""
-    split = (line.split(":") for line in lines)
-    return {stem(verb): _words(prepositions) for verbs, prepositions in split for verb in verbs.split()}
+def _governed(lines: Iterable[str]) -> dict[str, tuple[frozenset[str], ...]]:
+    """The stem of each verb, with the groups of prepositions that say the same after it."""
+    table: dict[str, tuple[frozenset[str], ...]] = {}
+    for verbs, prepositions in (line.split(":") for line in lines):
+        for verb in map(stem, verbs.split()):
+            table[verb] = (*table.get(verb, ()), _words(prepositions))
+    return table
 
 
 def _calendar(names: str, *, shortest: int) -> dict[str, int]:
@@ -220,9 +219,7 @@ def _calendar(names: str, *, shortest: int) -> dict[str, int]:
 
 
 def _same(lines: Iterable[str]) -> dict[str, str]:
-    """Each word, as it is written and by its stem, with the first of its line."""
-    table: dict[str, str] = {}
-    for line in lines:
-        first, *_ = words = line.split()
-        table |= {form: stem(first) for word in words for form in (word, stem(word))}
-    return table
+    """Each word, as it is written and by its stem, with the first of its line; the stem of `plane` is `plan`."""
+    rows = [line.split() for line in lines]
+    stems = {stem(word): stem(row[0]) for row in rows for word in row}
+    return stems | {word: stem(row[0]) for row in rows for word in row}

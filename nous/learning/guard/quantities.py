@@ -17,6 +17,7 @@ _NUMERIC_DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})|(\d{1,2})\.(\d{1,2})\.(\d{4
 _CODES = frozenset({"usd", "eur", "gbp"})
 _HALVES = {"in the morning": "am", "in the afternoon": "pm", "in the evening": "pm"}
 _TIMES = {"millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 604_800_000}
+_PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night"})
 _SPANS = frozenset({*_TIMES, "month", "year"})
 _ARTICLES = frozenset({"a", "an"})
 _OPENERS = frozenset({"noon", "midnight", "half", *_ARTICLES, *_CODES})
@@ -64,7 +65,8 @@ def _date(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     if (day := _day(first)) and (month := _number_of(third if of else second, lexicon.months)):
         return _written(_year(tokens[2 + of] if len(tokens) > 2 + of else None), month, day, length=2 + of)
     if (weekday := _number_of(first, lexicon.weekdays)) and not _is_doubtful(first):
-        return f"weekday {weekday}", 1
+        part = second.lower.removesuffix("s") if second else ""
+        return (f"weekday {weekday} {part}", 2) if part in _PARTS_OF_DAY else (f"weekday {weekday}", 1)
     return None
 
 

@@ -33,6 +33,7 @@ class Scan:
     has_auxiliary: bool = False
     is_only: bool = False
     is_told: bool = False
+    is_relative: bool = False
 
     def take_all(self, pieces: Sequence[Token]) -> None:
         at = 0
@@ -103,15 +104,16 @@ class Scan:
         is_period = before is not None and before.lower.removesuffix("s") in lexicon.periods
         small = lexicon.canonical.get(word, word)
         self.is_told = self.is_told and small not in _RENEWING and small not in lexicon.clausal
-        if _is_letter_as_name(piece):
-            self._add(piece, Role.NAME, word)
-            return
         if small in lexicon.excluding:
             self.grammar.add(small)
-        if word in lexicon.negators:
+        if piece.is_letter_as_name:
+            self._add(piece, Role.NAME, word)
+        elif word in lexicon.negators:
             self.negations += 1
+            if word == "without":
+                self.marker, self.marker_is_used = word, False
         elif word in lexicon.quantifiers or "_" in word:
-            self._take_quantifier(lexicon.quantifiers.get(word, word))
+            self._take_quantifier(lexicon.quantifiers.get(word, word), before)
             if is_period:
                 self._begin_period()
         elif word in ("a", "an") and is_period and self._follows_quantity():
@@ -133,7 +135,7 @@ class Scan:
             self._add(piece, Role.WORD, lexicon.key(word))
         elif word in lexicon.function or (word == "own" and self.before in _DETERMINERS):
             self._take_function_word(small)
-        elif _is_name(piece):
+        elif piece.is_name:
             self._add(piece, Role.NAME, lexicon.same.get(word, word))
         else:
             self._add(piece, Role.WORD, lexicon.key(word))
@@ -146,7 +148,7 @@ class Scan:
         if word in _FINITE:
             self._begin_predicate(_FINITE[word])
         if word in _AUXILIARIES:
-            self.is_told = True
+            self.is_told, self.is_relative = True, bool(self.words) and self.before in _RELATIVE
             self.auxiliary = "modal" if word == "been" and self.clause else _AUXILIARIES[word]
             self.marker, self.marker_is_used = ("be", False) if self.auxiliary in ("is", "was") else ("", False)
         elif self.marker_is_used:
@@ -235,7 +237,10 @@ class Scan:
         word = piece.lower
         is_past = piece.is_past or self.lexicon.is_past(word)
         if self.auxiliary in ("is", "was"):
-            return Tense.PAST if self.auxiliary == "was" else Tense.PRESENT
+            is_aside = is_past and self.is_relative
+            return Tense.PAST if self.auxiliary == "was" else Tense.ASIDE if is_aside else Tense.PRESENT
+        if word in self.lexicon.unchanging and self._is_after_one():
+            return Tense.PAST
         if self.before in _DETERMINERS or (is_past and self.is_told and not self.auxiliary):
             return None  # a noun, or a participle beside one: the verb was told before
         if self.marker == "be" and self.marker_is_used and not is_past and self.before != "and":
@@ -246,12 +251,21 @@ class Scan:
             return Tense.PAST if self.words else None
         return Tense.PRESENT
 
-    def _take_quantifier(self, quantifier: str) -> None:
+    def _is_after_one(self) -> bool:
+        """Whether a single subject stands before: `Tom shut` and `the firm shut`, but not `we shut`, `Tom has shut`."""
+        if not self.words or self.is_fresh or self.is_told or self.marker or self.words[-1].joined:
+            return False
+        subject = self.words[-1].text.casefold()
+        return not subject.endswith("s") and subject not in self.lexicon.bases
+
+    def _take_quantifier(self, quantifier: str, before: Token | None) -> None:
         """`only` is told with what it is about: in `only admins delete` it is another than in `admins only delete`."""
         if quantifier == "only":
             self.is_only = True
         else:
             self.quantifiers.append(quantifier)
+        if quantifier in ("more_than", "less_than") and not (before and quantity_at([before], self.lexicon)):
+            self.marker, self.marker_is_used = "than", False
 
     def _restrict(self, key: str) -> None:
         if self.is_only:
@@ -266,6 +280,7 @@ _FINITE = {"is": "be", "has": "have", "does": ""}
 _SWITCHES = {"on": "enabled", "off": "disabled"}
 _ARTICLES = frozenset({"a", "an", "the"})
 _DETERMINERS = frozenset({*_ARTICLES, "'s", "its", "their", "his", "her", "our", "my", "your", "this", "these"})
+_RELATIVE = frozenset({"who", "which", "that"})
 _RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
 """After one of these there may be another verb."""
 
@@ -280,13 +295,3 @@ def _may_count(quantity: str) -> bool:
     """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
     is_number = quantity.isdecimal() or (quantity[:-2].isdecimal() and quantity.endswith(("st", "nd", "rd", "th")))
     return is_number and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
-
-
-def _is_name(piece: Token) -> bool:
-    """A capital that no sentence asked for. The first word of a sentence stays in doubt, and counts as a word."""
-    return (piece.text[0].isupper() and not piece.starts) or any(letter.isupper() for letter in piece.text[1:])
-
-
-def _is_letter_as_name(piece: Token) -> bool:
-    """As in `service A`; but not the article, nor `I`."""
-    return len(piece.text) == 1 and piece.text.isupper() and piece.text != "I" and not piece.starts

@@ -68,7 +68,8 @@ _OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+(?::\d\d)?)[-\u2013](\d+(?::\d\d)?)")
 _GROUPED = re.compile(r"(?<![\w.,:-])([1-9]\d{0,2})((?: \d{3})+)(?![\w.,:%-])")
 _ABBREVIATED = frozenset(
-    "approx. ca. dept. dr. ex. fig. incl. jr. max. min. mr. mrs. ms. prof. resp. sr. st. vs.".split()
+    {"approx.", "ca.", "dept.", "dr.", "ex.", "fig.", "incl.", "jr.", "max.", "min.", "mr.", "mrs.", "ms.", "prof."}
+    | {"resp.", "sr.", "st.", "vs."}
 )
 """A stop after one of these ends no sentence."""
 
@@ -88,7 +89,7 @@ def _tokens(text: str) -> Iterator[Token]:
     text = _GROUPED.sub(lambda found: found.group().replace(" ", ""), text)
     for chunk in _DASHES.sub(" : ", _ARROWS.sub(" to ", text)).split():
         core = _core(chunk)
-        is_short = chunk.lstrip(_OPENING).casefold() in _ABBREVIATED
+        is_short = chunk.endswith(".") and chunk.lstrip(_OPENING).casefold() in _ABBREVIATED
         ends = chunk.endswith(tuple(_BREAKING)) and not is_short
         pieces = tuple(_pieces(core))
         for number, piece in enumerate(pieces, start=1):

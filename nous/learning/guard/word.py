@@ -16,8 +16,11 @@ class Role(Enum):
 
 
 class Tense(Enum):
+    """`ASIDE` is the present of `which is kept`, which the participle alone may stand for."""
+
     PAST = auto()
     PRESENT = auto()
+    ASIDE = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
