@@ -35,7 +35,8 @@ class Importer:
                 break
         else:
             raise Retryable(f"{self._scope} forgets without a pause; import again, what is there is not doubled")
-        if self._added[Learned]:
+        # Also where nothing was new: an import that was cut off had published nothing yet.
+        if any(isinstance(row, Learned) for row in self._rows):
             state = str(self._log(None).version)
             self._world.bus.publish(unembedded(self._scope, state=state, at=self._world.kit.clock()))
         return self._added

@@ -66,7 +66,7 @@ def _of_finding(finding: Finding, episode_id: UUID) -> Iterator[_Said]:
     fact, verdict, words = finding.fact, finding.verdict, (episode_id, finding.candidate.turns)
     yield _Said(FactConfirmed if isinstance(verdict, Known) else FactLearned, fact, fact, verdict, *words)
     if finding.replaced:
-        yield _Said(FactSuperseded, finding.replaced, fact, verdict, *words)
+        yield _Said(FactSuperseded, finding.replaced, fact, finding.correction or verdict, *words)
     elif isinstance(verdict, Linked):
         yield _Said(FactLinked, fact, fact, verdict, *words)
 

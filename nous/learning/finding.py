@@ -44,7 +44,7 @@ class Finding:
     """What became of a candidate: the verdict, the fact that now says it, and the one that is no longer current.
 
     `rows` is empty where the candidate added nothing, not even a wording. `has_new_source` is false where an episode
-    repeats itself in other words.
+    repeats itself in other words. `correction` is what a known fact contradicts, now that somebody better says it.
     """
 
     candidate: CandidateFact
@@ -53,6 +53,7 @@ class Finding:
     replaced: Fact | None = None
     rows: tuple[Row, ...] = ()
     has_new_source: bool = True
+    correction: Supersedes | None = None
 
     @property
     def has_new_fact(self) -> bool:
@@ -121,6 +122,14 @@ def learned(
             )
         case Supersedes():
             return _contradicting(candidate, verdict, fact, known[verdict.fact_id], occasion, new)
+
+
+def correcting(finding: Finding, verdict: Supersedes, other: KnownFact, occasion: Occasion) -> Finding:
+    """*finding*, and that its fact, or the *other*, is the past: whichever was said earlier."""
+    earlier, later = (other.fact, finding.fact) if other.said_at <= occasion.said_at else (finding.fact, other.fact)
+    valid_to = max(occasion.said_at, other.valid_from)
+    gone = outdated(earlier.id, by=later.id, verdict=verdict, valid_to=valid_to, at=occasion.at)
+    return replace(finding, rows=(*finding.rows, gone), replaced=earlier, correction=verdict)
 
 
 def _contradicting(

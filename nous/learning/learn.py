@@ -7,12 +7,12 @@ from uuid import UUID
 
 from nous.episode import CandidateFact, Trust
 from nous.fact import Learned
-from nous.learning.finding import Finding, Learning, Occasion, confirmed, learned
+from nous.learning.finding import Finding, Learning, Occasion, confirmed, correcting, learned
 from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, rewords, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.ruling import Doubt, ruled
-from nous.learning.standing import Claim, settled
+from nous.learning.standing import Claim, corrected, is_vouched_for, settled
 from nous.learning.statement import Statement
 from nous.learning.vectors import checked
 
@@ -87,10 +87,22 @@ def _finding(candidate: CandidateFact, vector: "Vector", known: Knowledge, occas
         case Known(reason=reason) as verdict if reason == ALREADY:
             return Finding(candidate=candidate, verdict=verdict, fact=known[verdict.fact_id].fact)
         case Known() as verdict:
-            return confirmed(candidate, verdict, known, occasion)
+            return _vouched(confirmed(candidate, verdict, known, occasion), vector, known, occasion)
         case New() | Richer() | Supersedes() | Linked() as verdict:
             embedder = None if vector is None else known.embedder_id
             return learned(candidate, verdict, known, occasion, embedder=embedder)
+
+
+def _vouched(finding: Finding, vector: "Vector", known: Knowledge, occasion: Occasion) -> Finding:
+    """*finding*, with what its fact corrects if nobody but a tool or a page had said that before."""
+    candidate, fact, policy = finding.candidate, known[finding.fact.id], occasion.policy
+    if not is_vouched_for(fact, candidate.trust):
+        return finding
+    subject = candidate.subject or fact.fact.subject
+    claim = Claim(subject=subject, trust=candidate.trust, said_at=occasion.said_at)
+    near = [] if vector is None else known.near(vector, floor(policy))
+    verdict = corrected(fact, claim, near, known, policy)
+    return correcting(finding, verdict, known[verdict.fact_id], occasion) if verdict else finding
 
 
 def _verdict(candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion) -> Verdict:

@@ -38,12 +38,15 @@ _WRAPPED = re.compile(
 )
 """`**stressed words**`, `<name>`. A lone star or bracket is a sign: `*.py`, `< 5`, `->`."""
 
+_FLAG = re.compile(r"(?<!\S)-(?=[A-Z](?!\w))")
+"""`-V` is another flag than `-v`, whatever the case of other words."""
+
 _SPAN = re.compile(r"(?<=\d)\s+-\s+(?=\d)")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _OPENING = "([{,;"
 _CLOSING = ")]}.,;:!"
 _ORDINARY = ".,;:!-()"
-_SAYING = regex.compile(r"[^\p{P}\p{Z}\p{C}\p{M}]|[#%&@*?/\\_\[\]{}§†‡‰]")
+_SAYING = regex.compile(r"[^\p{P}\p{Z}\p{C}\p{M}]|[#%&@*?/\\_\[\]{}§†‡‰\"'`]")
 """Whatever is no punctuation, as all signs of mathematics, money and pictures, and what punctuation means more."""
 
 
@@ -57,10 +60,10 @@ def unadorned(text: str) -> str:
     """*text*, made plain, without quotes and emphasis; `10 - 20` is `10-20`."""
     bare = plain(text).replace("''", '"')
     for quoted in _QUOTED:
-        bare = quoted.sub(r"\1", bare)
+        bare = quoted.sub(_quotation, bare)
     while (less := _WRAPPED.sub(_content, bare)) != bare:
         bare = less
-    return _SPAN.sub("-", bare)
+    return _FLAG.sub("-^", _SPAN.sub("-", bare))
 
 
 def exact_form(text: str) -> str:
@@ -72,6 +75,12 @@ def exact_form(text: str) -> str:
     """
     words = (_bare(word) for word in _APOSTROPHE.sub("", unadorned(text).casefold()).split())
     return " ".join(word for word in words if word)
+
+
+def _quotation(quoted: re.Match[str]) -> str:
+    """What stands in quotes; with them, if it is but signs: the delimiter `;` is no punctuation."""
+    content = quoted[1] or ""
+    return f'"{content}"' if content and not re.search(r"[\w\s]", content) else content
 
 
 def _content(wrapped: re.Match[str]) -> str:

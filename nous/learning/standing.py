@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Self
 
 from nous.episode import Trust
-from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict
+from nous.learning.judge import Known, Linked, Neighbour, New, Richer, Supersedes, Verdict, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
+from nous.learning.policy import Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,22 @@ def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_r
         reason = f"{verdict.reason}; but {objection}"
         barred = barred or Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
     return barred or New()
+
+
+def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
+    """Whether somebody of this *trust* says first what only a tool or a page has said so far."""
+    return fact.is_current and fact.trust.is_doubted and not trust.is_doubted
+
+
+def corrected(
+    fact: KnownFact, claim: Claim, near: Iterable[Neighbour], known: Knowledge, policy: Policy
+) -> Supersedes | None:
+    """What *fact* contradicts, and may take the place of, now that *claim* says it too."""
+    others = [each for each in near if each.fact_id != fact.fact.id]
+    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each != fact.fact.id}
+    found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
+    verdict = settled(found, claim, known)
+    return verdict if isinstance(verdict, Supersedes) else None
 
 
 def _distrust(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact) -> str | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from string import punctuation
 from typing import TYPE_CHECKING
 
 from nous.errors import NousError
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-_EDGES = re.compile(r"^\W+|\W+$")
-_IDENTIFIER = re.compile(r".*[\d@].*", re.DOTALL)
-"""Of a name such as `LastPrompt` or `src/ingest.rs` the words have a meaning (tests/benchmarks/search.py)."""
+_IDENTIFIER = re.compile(r"[\x00-\x7f]*[\d@][\x00-\x7f]*")
+"""In ASCII, as a script without spaces writes whole sentences so. Names without a digit, such as `LastPrompt` and
+`src/ingest.rs`, are words, which have a meaning (tests/benchmarks/search.py).
+"""
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 """`Embedder.embed`."""
@@ -58,6 +60,6 @@ def asked(text: str, embed: Embed | None) -> Query:
 
 def _is_identifiers(text: str) -> bool:
     """Whether *text* has identifiers and numbers, and no word of a language besides but such as say nothing."""
-    bare = (_EDGES.sub("", word) for word in text.split())
+    bare = (word.strip(punctuation) for word in text.split())
     said = [word for word in bare if word and word.casefold() not in words().sets["stopwords"]]
     return bool(said) and all(map(_IDENTIFIER.fullmatch, said))

@@ -8,7 +8,7 @@ from nous.language import words
 from nous.recall.files import files_named
 
 _COMMAND = re.compile(r"\s*[/!][\w:-]+(?=\s|$)")
-_WORD = regex.compile(r"\p{Han}+|(?:(?!\p{Han})[\w'\u2019])+")
+_WORD = regex.compile(r"\p{Han}+|(?:(?!\p{Han})[\w'\u2019])+(?:\.\d+)*")
 _SIGN = re.compile(r"\d{1,2}|_+")
 """What answers a list of choices, and names nothing."""
 

@@ -87,13 +87,13 @@ class WordIndex(Generic[Key]):
 
     def _best(self, stems: Sequence[str], limit: int, accepts: Callable[[Key], bool]) -> list[tuple[int, float]]:
         """The *limit* best rows of those accepted, and their scores."""
-        found, looked_at = list[tuple[int, float]](), limit
-        while stems and limit:
+        found, looked_at = list[tuple[int, float]](), min(limit, len(self))
+        while stems and looked_at:
             found = self._rows.best(stems, looked_at)
             accepted = [each for each in found if accepts(self._keys[each[0]])][:limit]
-            if len(accepted) == limit or len(found) < looked_at:
+            if len(accepted) == limit or len(found) < looked_at or looked_at == len(self):
                 return accepted
-            looked_at *= _MORE
+            looked_at = min(_MORE * looked_at, len(self))
         return found
 
 

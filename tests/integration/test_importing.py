@@ -6,10 +6,13 @@ from dataclasses import replace
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
 from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.cli.importing import Importer
 from nous.effects import AppendFacts, Effects
 from nous.episode import CandidateFact
+from nous.events import FactsUnembedded
 from nous.fact import Learned, LogVersion, Row, Superseded
 from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
@@ -83,6 +86,16 @@ def test_many_rows_are_appended_and_none_is_read_twice(world: World) -> None:
 def _numbered(row: Learned, number: int) -> Learned:
     text, fact = f"Shelf {number} holds book {number * number}", row.fact
     return replace(row, fact=replace(fact, text=text, id=type(fact.id)(int=number)))
+
+
+def test_an_import_that_was_cut_off_before_it_asked_for_vectors_asks_when_it_is_run_again(world: World) -> None:
+    rows = told(PORT)
+    append(world, rows)
+
+    assert brought(world, rows, Watched(world.kit.facts)) == 0
+
+    stream = BusKeys().stream(FactsUnembedded.type, Lane.LIVE)
+    assert world.client.xlen(stream) == 1
 
 
 def test_what_others_teach_meanwhile_stays_and_is_not_doubled(world: World) -> None:

@@ -24,6 +24,7 @@ from nous.learning.normalise import exact_form
         ("5\u2033 wide", '5" wide'),
         ("x\u00b2 + 1", "x^2 + 1"),
         ("5 \u338f", "5 kg"),
+        ('the delimiter is ";"', "the delimiter is `;`."),
     ],
 )
 def test_form_makes_no_difference(one: str, other: str) -> None:
@@ -58,6 +59,9 @@ def test_form_makes_no_difference(one: str, other: str) -> None:
         ("2 * 8 rows", "2 8 rows"),
         ("ignores *.py", "ignores .py"),
         ("remove foo*", "remove foo"),
+        ('the delimiter is ";"', 'the delimiter is ","'),
+        ("keys are joined with `:`", "keys are joined with `-`"),
+        ("run it with -V", "run it with -v"),
         ("± 5 mm", "5 mm"),
         ("\u2212 5 mm", "5 mm"),
         ("1½ hours", "11\u20442 hours"),

@@ -1,7 +1,7 @@
 """Which fact may take the place of which: by whose word it is, and what it is about."""
 
 from datetime import UTC, datetime
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import pytest
 
@@ -243,3 +243,44 @@ def test_a_page_that_waits_takes_no_place_though_both_were_said_at_once() -> Non
     scene.mend()
 
     assert PORT in scene.current
+
+
+@DOUBTED
+@pytest.mark.parametrize("again", [OTHER, "API listens on port 6666"])
+def test_who_says_what_a_page_said_before_corrects_what_was_said_otherwise(trust: Trust, again: str) -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1)
+    scene.hear(OTHER, month=2, trust=trust)
+
+    finding = scene.hear(again, month=3)
+
+    assert finding.verdict.name == "known"
+    assert finding.correction
+    assert finding.correction == Supersedes(
+        fact_id=fact_of(scene, PORT), reason="value 6666 / 8081", similarity=finding.correction.similarity
+    )
+    assert scene.current == [OTHER]
+
+
+def test_who_said_it_earlier_than_what_is_current_tells_of_the_past() -> None:
+    scene = Scene()
+    scene.hear(OTHER, month=2, trust=Trust.WEB)
+    scene.hear(PORT, month=3)
+
+    scene.hear(OTHER, month=1)
+
+    assert scene.current == [PORT]
+
+
+def test_what_is_said_besides_corrects_nothing() -> None:
+    scene = Scene()
+    scene.hear(PORT, month=1)
+
+    finding = scene.hear("The API also listens on port 6666", month=2)
+
+    assert finding.verdict.name == "linked"
+    assert len(scene.current) == 2
+
+
+def fact_of(scene: Scene, text: str) -> UUID:
+    return next(known.fact.id for known in scene.knowledge if known.fact.text == text)

@@ -79,6 +79,8 @@ def test_a_trivial_prompt_is_not_searched_for(prompt: str) -> None:
     "prompt",
     [
         "fix the bug",
+        "what is 10.0.0.12?",
+        "5.0",
         "修改config",
         "read /tmp/x.txt please",
         "why does it write to /tmp?",

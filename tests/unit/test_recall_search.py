@@ -115,6 +115,18 @@ def test_episodes_are_found_beside_facts_by_words_and_by_their_vectors() -> None
     assert [reason.split(": ")[0] for reason in hit.found_by] == ["words", "meaning"]
 
 
+@pytest.mark.parametrize(
+    "query", ["8081", "W4923227", "what is `10.0.0.12`?", "ann@example.com", "a" + "-" * 99_999 + "1"]
+)
+def test_mere_identifiers_are_not_searched_by_meaning(query: str) -> None:
+    assert asked(query, Hashed().embed).vector is None
+
+
+@pytest.mark.parametrize("query", ["port 8081", "我们的端口是8080吗", "LastPrompt"])
+def test_words_beside_identifiers_are(query: str) -> None:
+    assert asked(query, Hashed().embed).vector is not None
+
+
 def test_a_newer_edition_is_found_by_its_own_words_alone() -> None:
     shelf = Shelf(nothing())
     old, new = episode("e1"), episode("e1", version="v2")

@@ -122,6 +122,7 @@ def test_whoever_accepts_few_of_many_texts_finds_them_all_the_same() -> None:
     assert sorted(match.key for match in matches) == [1500, 2999]
     assert index.search("session 7", 5)[0].key == 7
     assert index.search("session", 0) == []
+    assert len(index.search("session", 1 << 40)) == 3000
 
 
 def test_texts_that_could_not_be_had_leave_the_index_as_it_was() -> None:

@@ -64,7 +64,9 @@ def conflicting(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
 
 def _may_change(reading: Reading) -> bool:
     """Whether it tells how something is, not what happened, what is asked or what holds in one case."""
-    if reading.is_question or not reading.is_understood or reading.is_compound or reading.opening in _VAGUE:
+    if reading.is_question or not reading.is_understood or reading.is_compound or reading.is_added:
+        return False
+    if reading.opening in _VAGUE:
         return False
     if reading.grammar & {"was", "had", "did", "if", "unless", "because", "although", "he", "she"}:
         return False

@@ -77,6 +77,7 @@ class Lexicon:
     agents: Mapping[str, str]
     exchanging: frozenset[str]
     deeds: frozenset[str]
+    additive: frozenset[str]
     clausal: frozenset[str]
     nouns_in_ly: frozenset[str]
     participles: frozenset[str]
@@ -135,6 +136,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
         agents=data["agents"],
+        additive=_words(data["additive"]),
         clausal=_words(data["clausal"]),
         nouns_in_ly=_words(data["nouns_in_ly"]),
         said_otherwise={word: tuple(text.split()) for word, text in data["said_otherwise"].items()},

@@ -22,7 +22,8 @@ class Reading:
     """A text, read. Everything is in the order of the text; `grammar` holds the small words that exclude others.
 
     `is_understood` is false for what is not in the lexicon's language: its words cannot be weighed. `opening` is the
-    first token, `frame` None where no verb was found; `is_compound`, whether punctuation divides the text.
+    first token, `frame` None where no verb was found; `is_compound`, whether punctuation divides the text, and
+    `is_added`, whether it tells of something besides.
     """
 
     words: tuple[Word, ...]
@@ -36,13 +37,15 @@ class Reading:
     opening: str = ""
     frame: Frame | None = None
     is_compound: bool = False
+    is_added: bool = False
 
 
 def read(text: str, lexicon: Lexicon) -> Reading:
     """Read *text* by the rules of *lexicon*."""
     pieces = tokens(text)
     scan = Scan(lexicon, is_titled=_TITLE.match(text) is not None)
-    scan.take_all(spelled_out(pieces, lexicon))
+    spelled = spelled_out(pieces, lexicon)
+    scan.take_all(spelled)
     return Reading(
         words=recast(scan.words, lexicon),
         quantities=tuple(sorted(word.key for word in scan.words if word.role is Role.QUANTITY and word.key != ONE)),
@@ -55,6 +58,7 @@ def read(text: str, lexicon: Lexicon) -> Reading:
         opening=pieces[0].lower if pieces else "",
         frame=scan.frame,
         is_compound=sum(piece.ends for piece in pieces[:-1]) > scan.is_titled,
+        is_added=any(piece.lower in lexicon.additive for piece in spelled),
     )
 
 
