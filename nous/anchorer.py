@@ -57,6 +57,7 @@ class Renewal:
     summary: AnchoredSummary
     tokens: Tokens
     put_back: int
+    question: Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,9 @@ class ModelSummarizer:
     def summarize(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
         return self.renew(segments, existing_summary).summary
 
-    def renew(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> Renewal:
+    def renew(
+        self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None, *, after: Question | None = None
+    ) -> Renewal:
         """As `summarize`, with what it took. What the model leaves out of the existing summary is put back.
 
         Raises:
@@ -87,6 +90,7 @@ class ModelSummarizer:
             name=_NAME,
             schema=answer.schema(),
             most_tokens=self.prompt.most_tokens,
+            after=after,
         )
         try:
             said = ask(self.model, question, _reading({one.id for one in before.sections}), tally=self.tally)
@@ -96,7 +100,7 @@ class ModelSummarizer:
         summary, put_back = kept(before, new)
         if put_back:
             log.warning("what the model left out was put back", model=self.model.id, lines=len(put_back))
-        return Renewal(summary=summary, tokens=said.tokens, put_back=len(put_back))
+        return Renewal(summary=summary, tokens=said.tokens, put_back=len(put_back), question=question)
 
 
 def _reading(known: Collection[str]) -> Reading[tuple[AnchoredSummarySection, ...]]:
@@ -165,9 +169,11 @@ class Anchorer:
     def _by_model(self, bare: Anchor, transcript: Transcript, summarizer: ModelSummarizer) -> Anchor:
         """What the model makes of all that it has not seen, a window after the other; they count as one iteration."""
         summary, tokens, put_back = bare.summary, Tokens(), 0
+        question: Question | None = None
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
-            renewal = summarizer.renew(window.excerpt.passages, summary)
+            renewal = summarizer.renew(window.excerpt.passages, summary, after=question)
             summary, tokens, put_back = renewal.summary, tokens + renewal.tokens, put_back + renewal.put_back
+            question = renewal.question
         return replace(
             bare,
             summary=replace(_with_files(summary, transcript), iteration=bare.summary.iteration + 1),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -87,9 +87,11 @@ class Author:
             ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable.
         """
         answers: list[Answer[answer.Answer]] = []
+        question: Question | None = None
         for passages in brief.windows:
             before = answers[-1].value.summary.summary if answers else ""
-            question = self._question(passages, brief, before=before, scope=scope, subject=subject)
+            told = self._question(passages, brief, before=before, scope=scope, subject=subject)
+            question = replace(told, after=question)
             answers.append(ask(self.model, question, self._reading(passages), tally=self.tally))
         return self._joined(answers, brief)
 

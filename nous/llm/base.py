@@ -1,7 +1,7 @@
 """The seam to language models: one method, and errors that say what the caller can do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -41,7 +41,8 @@ class Question:
     """What a model is asked, and for whom: the answer is kept under *scope* and *subject*, so that erasure finds it.
 
     `schema` is the JSON schema of the answer, called `name`; `most_tokens` bounds the answer's length. `earlier` is
-    what came of asking before, where this asks again.
+    what came of asking before, where this asks again. `after` is the question that came before it about the same, which
+    the model is not told: where that one's answer was forgotten, this one's is not kept.
     """
 
     scope: Scope
@@ -52,6 +53,7 @@ class Question:
     schema: Mapping[str, Any]
     most_tokens: int
     earlier: tuple[Exchange, ...] = ()
+    after: "Question | None" = field(default=None, compare=False, repr=False)
 
     @property
     def digest(self) -> str:
@@ -62,7 +64,7 @@ class Question:
 
     def again(self, answer: str, complaint: str) -> "Question":
         """The same question after an *answer* that could not be used, with the reason."""
-        return replace(self, earlier=(*self.earlier, Exchange(answer[:LONGEST_EARLIER], complaint)))
+        return replace(self, earlier=(*self.earlier, Exchange(answer[:LONGEST_EARLIER], complaint)), after=self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,22 @@ from nous.scope import Scope
 
 
 class Pins(Protocol):
-    """Answers by question and model, kept from before they are used until their time is over."""
+    """Answers by question and model, kept from before they are used until their time is over.
+
+    What was asked before a drop is not kept after it, however late its answer comes.
+    """
+
+    def drops(self, scope: Scope) -> int:
+        """How often answers were dropped in *scope*: look before you ask, and say so when you pin."""
+        ...
 
     def find(self, question: Question, model: str) -> Reply | None: ...
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
-        """Keep *reply*, unless there is one already; returns the one that is kept."""
+    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
+        """Keep *reply*, unless there is one already; returns that one, or *reply*.
+
+        It is not kept if there were more than *drops* by now, nor if there is no answer to `question.after`.
+        """
         ...
 
     def drop(self, scope: Scope, subject: UUID | None = None) -> int:

@@ -3,6 +3,7 @@
 | key                                   | type   | life       | holds                                                  |
 |---------------------------------------|--------|------------|--------------------------------------------------------|
 | <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a pinned reply, JSON; digest of the question and model |
+| <p>:drops:<digest>                    | string | 7 days     | how often answers were dropped; digest of the scope    |
 | <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
 | <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
 | <p>:outages                           | hash   | 2 days     | provider -> what is known of its failures, JSON        |
@@ -39,6 +40,10 @@ class LlmKeys:
         """What all answers about *subject*, or all of *scope*, are called, as a pattern for SCAN."""
         about = "*" if subject is None else f"{subject}:*"
         return f"{self.prefix}:answer:{quote(str(scope), safe='/')}:{about}"
+
+    def drops(self, scope: Scope) -> str:
+        """A name that does not tell the scope, which may just have been forgotten."""
+        return f"{self.prefix}:drops:{sha256(str(scope).encode()).hexdigest()}"
 
     def tokens(self, day: date) -> str:
         return f"{self.prefix}:tokens:{day.isoformat()}"

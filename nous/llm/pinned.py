@@ -25,7 +25,7 @@ class Pinned:
     """After an answer is there, no attempt, crash or refused commit asks for it again while it is kept.
 
     Threads that ask the same at once ask once. An answer that turns out to be of no use is kept too: asking the same
-    would cost as much, and say as little.
+    would cost as much, and say as little. Only what was dropped, since it was forgotten, is not kept.
     """
 
     def __init__(self, model: Model, pins: Pins, tally: Tally) -> None:
@@ -40,6 +40,7 @@ class Pinned:
         return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
+        drops = self._pins.drops(question.scope)  # before others are waited for, who may ask long
         with self._alone(question):
             found = self._pins.find(question, self.id)
             if found:
@@ -49,7 +50,7 @@ class Pinned:
             if question.earlier:
                 self._tally.count(self.id, asked_again=1)
                 log.info("the model is asked again", model=self.id, complaint=question.earlier[-1].complaint)
-            return self._pins.pin(question, self.id, reply)
+            return self._pins.pin(question, self.id, reply, drops=drops)
 
     @contextmanager
     def _alone(self, question: Question) -> Generator[None]:

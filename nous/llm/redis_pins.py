@@ -1,4 +1,4 @@
-"""Pinned answers in Redis, each a string. Their names stand in `nous.llm.keys`."""
+"""Pinned answers in Redis, each a string. Their names, and that of the drops, stand in `nous.llm.keys`."""
 
 from typing import Any
 from uuid import UUID
@@ -6,11 +6,15 @@ from uuid import UUID
 import redis
 
 from nous.bus.redis_errors import translated
+from nous.bus.scripts import Scripts
 from nous.errors import Misconfigured
 from nous.llm.base import Question, Reply
 from nous.llm.keys import LlmKeys
 from nous.scope import Scope
 from nous.store import records
+
+_DROPS = 7 * 86400
+"""Seconds that drops are counted after the last one: far longer than any question takes."""
 
 
 class RedisPins:
@@ -20,6 +24,11 @@ class RedisPins:
         self._client: Any = client
         self._keys = keys or LlmKeys()
         self._answer_ttl = answer_ttl
+        self._run = Scripts(client, package="nous.llm.scripts")
+
+    def drops(self, scope: Scope) -> int:
+        with translated():
+            return int(self._client.get(self._keys.drops(scope)) or 0)
 
     def find(self, question: Question, model: str) -> Reply | None:
         with translated():
@@ -33,15 +42,22 @@ class RedisPins:
                 self._client.delete(self._keys.answer(question, model))
                 return None
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
-        key, raw = self._keys.answer(question, model), records.encode(reply)
-        # Sent twice, it finds what it has kept itself.
-        with translated():
-            known: bytes | None = self._client.set(key, raw, nx=True, get=True, ex=self._answer_ttl)
-        return records.decode(Reply, known) if known is not None else reply
+    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
+        answers = (question, question.after) if question.after else (question,)
+        keys = (self._keys.drops(question.scope), *(self._keys.answer(each, model) for each in answers))
+        arguments = (drops, records.encode(reply), self._answer_ttl)
+        return records.decode(Reply, self._run("pin", keys, arguments))
 
     def drop(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
         """Forget the answers about *subject*, or all of *scope*; returns how many. With *dry_run* it only counts."""
+        if not dry_run:
+            self._count_drop(scope)
         with translated():
             found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
             return len(found) if dry_run or not found else int(self._client.unlink(*found))
+
+    def _count_drop(self, scope: Scope) -> None:
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.incr(self._keys.drops(scope))
+            pipe.expire(self._keys.drops(scope), _DROPS)
+            pipe.execute()

@@ -20,7 +20,7 @@
 | <p>:candidates:<scope>:{<tag>}               | vset   | kept           | facts by their vectors (vector sets)     |
 | <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | how much of the log that set has         |
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
-| <p>:aside:<name>:<part>                      | varies | an hour        | a part of a log that is written anew     |
+| <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a log made anew of that version  |
 
 All but the last four are written only by a commit, and removed by one or by who forgets. A transcript is written by
 whoever publishes with an upload; the commit of its event releases it. Candidates, which may be on another server, are
@@ -115,8 +115,13 @@ class StoreKeys:
         """What the names of all transcripts uploaded for *scope*, and no others, begin with."""
         return f"{self._of('transcript', scope)}:"
 
-    def aside(self, name: str, part: str) -> str:
-        return f"{self.prefix}:aside:{name}:{part}"
+    def aside(self, scope: Scope, version: str, name: str, part: str) -> str:
+        return f"{self.asides_of(scope, version)}{name}:{part}"
+
+    def asides_of(self, scope: Scope, version: str | None = None) -> str:
+        """What the names of all that is written aside for *scope*, from its log at *version*, begin with."""
+        made_of = "" if version is None else f"{_encoded(version)}:"
+        return f"{self._of('aside', scope)}:{made_of}"
 
     @property
     def transcripts(self) -> str:

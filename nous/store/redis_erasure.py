@@ -22,7 +22,8 @@ from nous.store.records import decode, encode
 from nous.store.redis_rewriting import RedisLogs
 
 _ATTEMPTS = 20
-_TOMBSTONES = "forgotten"
+_NOT_REMOVED = frozenset({"forgotten", "aside"})
+"""Tombstones; and what is written aside, which goes once its log is gone: see `RedisLogs.tidy`."""
 _SIZES = {b"hash": "HLEN", b"list": "LLEN", b"zset": "ZCARD", b"set": "SCARD"}
 _MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": ("SISMEMBER", "SREM")}
 
@@ -71,15 +72,22 @@ class RedisErasure:
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
         found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
         unrefined = Trace("index entries", *self._matching(self._keys.unrefined, unrefined_name(scope, "*")))
-        return self._remove(
+        counts = self._remove(
             (*found, unrefined, Trace("index entries", self._keys.scopes, (str(scope),))), dry_run=dry_run
         )
+        if not dry_run:
+            self._logs.tidy(scope)
+        return counts
 
     def rewrite(self, scope: Scope, rewrite: Rewrite, *, dry_run: bool = False) -> Erased:
         for _ in range(_ATTEMPTS):
             log = self._logs.read(scope)
             erased = rewrite(log.rows)
-            if dry_run or not erased.has_changed or self._logs.put(scope, log, erased):
+            if dry_run:
+                return erased
+            is_done = not erased.has_changed or self._logs.put(scope, log, erased)
+            self._logs.tidy(scope)
+            if is_done:
                 return erased
         raise Retryable(f"others learn into {scope} all the time: its log was not rewritten; forget again")
 
@@ -145,10 +153,10 @@ class RedisErasure:
             return key, tuple(name.decode() for name, _ in self._client.hscan_iter(key, match=pattern, count=1000))
 
     def _all(self, scope: Scope) -> Iterator[tuple[str, str]]:
-        """Every key of *scope*, of whichever owner, and what it is called; but not what keeps it forgotten."""
+        """Every key of *scope*, of whichever owner, and what it is called; but not what is `_NOT_REMOVED`."""
         for key in self._scan(f"{self._keys.prefix}:*"):
             what = self._keys.of_scope(key, scope)
-            if what and what != _TOMBSTONES:
+            if what and what not in _NOT_REMOVED:
                 yield key, what
 
     def _named(self, scope: Scope, what: str) -> Iterator[str]:

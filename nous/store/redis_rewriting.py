@@ -1,7 +1,10 @@
 """A fact log that is read as a whole and written anew, aside, and then put in its place in one step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from secrets import token_hex
 from typing import Any, cast
 
@@ -22,6 +25,11 @@ _ASIDE = 3600
 """Seconds that a log lives which nobody puts in its place."""
 _ROWS_AT_ONCE = 1000
 _VECTORS_AT_ONCE = 4096
+
+_Command = tuple[Any, ...]
+"""A command of Redis: its name, the key that it writes, and the rest."""
+_Named = Callable[[str], str]
+"""The key aside for a part of the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +75,63 @@ class RedisLogs:
 
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
         """Put *erased*, which was made of *log*, in its place, unless that has grown; whether that was done."""
-        new, name = new_log(log.entries, erased, after=log.version), token_hex(8)
-        rows, blocks = self._keys.aside(name, "rows"), dict[str, str]()
-        self._write_rows(rows, new)
-        for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
-            self._move(scope, new.moves[start : start + _VECTORS_AT_ONCE], name, blocks)
+        new = new_log(log.entries, erased, after=log.version)
+        aside, asides = partial(self._keys.aside, scope, log.head.decode(), token_hex(8)), dict[str, str]()
+        batches = chain(self._rows(scope, new, asides, aside), self._blocks(scope, new, asides, aside))
+        if not all(self._write(scope, log, commands) for commands in batches):
+            return False
         with translated():
             old: list[bytes] = sorted(self._client.scan_iter(f"{self._keys.vectors_of(scope)}*", count=1000))
-        pairs = [key for block, aside in blocks.items() for key in (aside, block)]
-        keys = (self._keys.fact_head(scope), self._keys.fact_rows(scope), rows, *pairs, *(key.decode() for key in old))
-        if self._run("swap", keys, (log.head, str(new.version), len(blocks))):
-            return True
+        pairs = [key for place, written in asides.items() for key in (written, place)]
+        keys = (self._keys.fact_head(scope), *pairs, self._keys.fact_rows(scope), *(key.decode() for key in old))
+        return bool(self._run("swap", keys, (log.head, str(new.version), len(asides))))
+
+    def tidy(self, scope: Scope) -> None:
+        """Remove what was written aside of a log that has changed since: it will never take its place."""
         with translated():
-            self._client.unlink(rows, *blocks.values())
+            written: list[bytes] = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
+            # Asked after they were found, so that none is of a version that comes only now.
+            head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
+            current = self._keys.asides_of(scope, head.decode()).encode()
+            stale = [key for key in written if not key.startswith(current)]
+            if stale:
+                self._client.unlink(*stale)
+
+    def _write(self, scope: Scope, log: WholeLog, commands: Iterable[_Command]) -> bool:
+        """Write aside as long as *log* is the one there is; whether that is so.
+
+        Once it is not, whoever was slow brings nothing back after `tidy`.
+        """
+        head = self._keys.fact_head(scope)
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.watch(head)
+            if pipe.get(head) != log.head:
+                return False
+            pipe.multi()
+            for name, key, *arguments in commands:
+                pipe.execute_command(name, key, *arguments)
+                pipe.expire(key, _ASIDE)
+            with suppress(redis.WatchError):
+                pipe.execute()
+                return True
         return False
 
-    def _write_rows(self, key: str, new: NewLog) -> None:
-        encoded = [entry.encode() for entry in new.entries]
-        with translated():
-            for start in range(0, len(encoded), _ROWS_AT_ONCE):
-                self._client.rpush(key, *encoded[start : start + _ROWS_AT_ONCE])
-                self._client.expire(key, _ASIDE)
+    def _rows(self, scope: Scope, new: NewLog, asides: dict[str, str], aside: _Named) -> Iterator[Sequence[_Command]]:
+        """What writes the rows, a batch after the other; the key is noted in *asides*, by whose place it will take."""
+        for start in range(0, len(new.entries), _ROWS_AT_ONCE):
+            key = asides.setdefault(self._keys.fact_rows(scope), aside("rows"))
+            yield [("RPUSH", key, *(entry.encode() for entry in new.entries[start : start + _ROWS_AT_ONCE]))]
 
-    def _move(self, scope: Scope, moves: Sequence[tuple[Place, Place]], name: str, blocks: dict[str, str]) -> None:
-        """Copy vectors to blocks aside, which are noted in *blocks* beside those whose place they will take."""
-        content = dict(zip((new for _, new in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
-        with translated(), self._client.pipeline(transaction=False) as pipe:
+    def _blocks(self, scope: Scope, new: NewLog, asides: dict[str, str], aside: _Named) -> Iterator[Sequence[_Command]]:
+        """What copies the vectors, likewise."""
+        for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
+            moves = new.moves[start : start + _VECTORS_AT_ONCE]
+            content = dict(zip((to for _, to in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
+            commands: list[_Command] = []
             for run in runs(content):
-                block = self._block(scope, run[0])
-                aside = blocks.setdefault(block, self._keys.aside(name, str(len(blocks))))
-                pipe.setrange(aside, run[0].offset, b"".join(content[place] for place in run))
-                pipe.expire(aside, _ASIDE)
-            pipe.execute()
+                key = asides.setdefault(self._block(scope, run[0]), aside(str(len(asides))))
+                commands.append(("SETRANGE", key, run[0].offset, b"".join(content[place] for place in run)))
+            yield commands
 
     def _vectors(self, scope: Scope, places: Sequence[Place]) -> Iterator[bytes]:
         batch = list(runs(places))

@@ -73,10 +73,13 @@ class FatefulPins:
         self._asked.append((question, model))
         return self._pins.find(question, model)
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+    def drops(self, scope: Scope) -> int:
+        return self._pins.drops(scope)
+
+    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
         if self._fate is Fate.BEFORE_PIN:
             die()
-        kept = self._pins.pin(question, model, reply)
+        kept = self._pins.pin(question, model, reply, drops=drops)
         if self._fate is Fate.AFTER_PIN:
             die()
         return kept

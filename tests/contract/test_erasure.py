@@ -1,8 +1,8 @@
 """What taking something out of a store and out of the streams promises, on fakeredis and on a real server."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid5
 
 import fakeredis
@@ -29,6 +29,7 @@ from nous.learning.finding import fact_id
 from nous.scope import Scope
 from nous.store.erasure import Rewrite
 from nous.store.redis_erasure import RedisErasure
+from nous.store.redis_rewriting import RedisLogs
 
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -137,6 +138,87 @@ def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.R
     assert calls == [1, 2]
     assert store.facts.read(HOME).rows == (late,)
     assert list(client.scan_iter("t:aside:*")) == []
+
+
+class Stopped(redis.Redis):
+    """*befalls* is called when the log is written aside and about to take its place: this is its first script."""
+
+    def __init__(self, client: redis.Redis, befalls: Callable[[], object]) -> None:
+        super().__init__(connection_pool=client.connection_pool)
+        self._befalls = befalls
+
+    def register_script(self, script: Any) -> Any:
+        self._befalls()
+        return super().register_script(script)
+
+
+def die() -> None:
+    raise KeyboardInterrupt
+
+
+def everything(erasure: RedisErasure) -> None:
+    erasure.everything(HOME)
+
+
+def theirs(erasure: RedisErasure) -> None:
+    erasure.rewrite(HOME, without("theirs"))
+
+
+@pytest.mark.parametrize("forget", [theirs, everything])
+def test_what_a_killed_one_has_left_aside_goes_with_what_is_forgotten_next(
+    client: redis.Redis, forget: Callable[[RedisErasure], None]
+) -> None:
+    server: Any = client
+    taught(stores.on_redis(client), 10)
+    with pytest.raises(KeyboardInterrupt):
+        RedisErasure(Stopped(client, die), KEYS).rewrite(HOME, without("mine"))
+    left = list(server.scan_iter("t:aside:*"))
+    assert left
+    assert all(0 < server.ttl(key) <= 3600 for key in left)
+
+    forget(RedisErasure(client, KEYS))
+
+    assert list(server.scan_iter("t:aside:*")) == []
+
+
+def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(client: redis.Redis) -> None:
+    store = stores.on_redis(client)
+    last = learned("last", "c")
+    taught(store, 10)
+    add(store, last, vectors={last.fact.id: unit(7)})
+
+    RedisErasure(Stopped(client, lambda: theirs(RedisErasure(client, KEYS))), KEYS).rewrite(HOME, without("mine"))
+
+    found = store.facts.read(HOME, embedder="m")
+    assert found.rows == (last,)
+    np.testing.assert_array_equal(found.vectors[last.fact.id], unit(7))
+    assert list(client.scan_iter("t:aside:*")) == []
+
+
+def test_who_is_overtaken_writes_nothing_aside_any_more(client: redis.Redis) -> None:
+    taught(stores.on_redis(client), 10)
+    logs = RedisLogs(client, KEYS)
+    log = logs.read(HOME)
+
+    theirs(RedisErasure(client, KEYS))
+
+    assert not logs.put(HOME, log, without_session(log.rows, "mine"))
+    assert list(client.scan_iter("t:aside:*")) == []
+
+
+def test_a_log_stays_when_what_is_aside_has_expired(client: redis.Redis) -> None:
+    store, server, lost = stores.on_redis(client), cast("Any", client), list[int]()
+    rows = taught(store, 10)
+
+    def expire() -> None:
+        lost.append(server.delete(*server.scan_iter("t:aside:*")))
+
+    RedisErasure(Stopped(client, expire), KEYS).rewrite(HOME, without("mine"))
+
+    found = store.facts.read(HOME, embedder="m")
+    assert lost == [3]
+    assert [row.fact.id for row in found.rows if isinstance(row, Learned)] == [row.fact.id for row in rows[1::2]]
+    assert found.vectors.keys() == {row.fact.id for row in rows[1::2]}
 
 
 def test_a_rehearsal_counts_and_changes_nothing(client: redis.Redis) -> None:

@@ -47,14 +47,14 @@ def test_a_pinned_answer_is_found_as_it_was(books: Books) -> None:
     cut_off = replace(REPLY, is_whole=False)
 
     assert books.pins.find(QUESTION, GPT) is None
-    assert books.pins.pin(QUESTION, GPT, cut_off) == cut_off
+    assert books.pins.pin(QUESTION, GPT, cut_off, drops=0) == cut_off
     assert books.pins.find(QUESTION, GPT) == cut_off
 
 
 def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
     other, elsewhere = replace(QUESTION, subject=UUID(int=8)), replace(QUESTION, scope=HOME)
     for each in (QUESTION, replace(QUESTION, user="User: bye"), other, elsewhere):
-        books.pins.pin(each, GPT, REPLY)
+        books.pins.pin(each, GPT, REPLY, drops=0)
 
     assert books.pins.find(QUESTION, GPT) == REPLY
     books.pins.drop(WORK, UUID(int=7))
@@ -65,16 +65,16 @@ def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
 
 def test_the_first_pin_wins(books: Books) -> None:
     other = replace(REPLY, text="{}")
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
 
-    assert books.pins.pin(QUESTION, GPT, other) == REPLY
+    assert books.pins.pin(QUESTION, GPT, other, drops=0) == REPLY
     assert books.pins.find(QUESTION, GPT) == REPLY
 
 
 def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     replies = [replace(REPLY, text=f"answer {number}") for number in range(20)]
 
-    kept = at_once(*(lambda reply=reply: books.pins.pin(QUESTION, GPT, reply) for reply in replies))
+    kept = at_once(*(lambda reply=reply: books.pins.pin(QUESTION, GPT, reply, drops=0) for reply in replies))
 
     assert len(set(kept)) == 1
     assert books.pins.find(QUESTION, GPT) == kept[0]
@@ -91,31 +91,69 @@ def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     ],
 )
 def test_another_question_has_another_answer(books: Books, other: Question) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
 
     assert books.pins.find(other, GPT) is None
 
 
 def test_another_model_has_another_answer(books: Books) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
 
     assert books.pins.find(QUESTION, QWEN) is None
 
 
 def test_an_answer_is_kept_until_its_time_is_over(books: Books) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
 
     if books.client:  # its time is the server's alone
         assert books.client.ttl(KEYS.answer(QUESTION, GPT)) == pytest.approx(ANSWER_TTL, abs=60)
         return
     books.clock.now += ANSWER_TTL
     assert books.pins.find(QUESTION, GPT) is None
-    assert books.pins.pin(QUESTION, GPT, replace(REPLY, text="{}")).text == "{}"
+    assert books.pins.pin(QUESTION, GPT, replace(REPLY, text="{}"), drops=0).text == "{}"
 
 
 def test_what_cannot_be_written_down_is_refused(books: Books) -> None:
     with pytest.raises(BadInput):
-        books.pins.pin(QUESTION, GPT, replace(REPLY, text="\ud800"))
+        books.pins.pin(QUESTION, GPT, replace(REPLY, text="\ud800"), drops=0)
+
+
+def test_what_was_asked_before_answers_were_dropped_is_not_kept(books: Books) -> None:
+    known = books.pins.drops(WORK)
+    books.pins.drop(WORK, UUID(int=8))
+
+    assert books.pins.pin(QUESTION, GPT, REPLY, drops=known) == REPLY
+    assert books.pins.find(QUESTION, GPT) is None
+    books.pins.pin(QUESTION, GPT, REPLY, drops=books.pins.drops(WORK))
+    assert books.pins.find(QUESTION, GPT) == REPLY
+
+
+def test_what_is_dropped_in_one_scope_is_kept_in_another(books: Books) -> None:
+    known = books.pins.drops(WORK)
+    books.pins.drop(HOME)
+
+    books.pins.pin(QUESTION, GPT, REPLY, drops=known)
+
+    assert books.pins.find(QUESTION, GPT) == REPLY
+
+
+def test_an_answer_is_kept_only_while_that_of_the_question_before_it_is(books: Books) -> None:
+    again, beyond = QUESTION.again("no JSON", "It is not JSON."), replace(QUESTION, user="User: bye", after=QUESTION)
+    books.pins.pin(again, GPT, REPLY, drops=0)
+    assert books.pins.find(again, GPT) is None
+    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
+
+    for each in (again, beyond):
+        books.pins.pin(each, GPT, REPLY, drops=0)
+        assert books.pins.find(each, GPT) == REPLY
+
+
+def test_drops_are_counted_for_a_week(books: Books) -> None:
+    if books.client is None:
+        pytest.skip("in memory nothing is forgotten")
+    books.pins.drop(WORK)
+
+    assert books.client.ttl(KEYS.drops(WORK)) == pytest.approx(7 * 86400, abs=60)
 
 
 def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:

@@ -1,6 +1,6 @@
 """What keeps forgotten words away, what lets them back, and what an answer of a model may hold of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from nous.episode import CandidateFact
 from nous.events import episode_id
 from nous.fact import Row, Source
 from nous.learning.erasing import Erased
-from nous.runtime.forget import Forgetter
+from nous.runtime.forget import Forgetter, Receipt
 from nous.runtime.forgetting import Act, Known, Session
 from nous.store.keys import StoreKeys
 from nous.store.redis_erasure import RedisErasure
@@ -68,6 +68,37 @@ def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: 
 
     assert receipt.removed["pinned answers"] == 1
     assert keys_with(town.client, "zebrasecret") == {}
+
+
+class Asked:
+    """A model that quotes, and while it does so for the first time, *befalls* is called."""
+
+    def __init__(self) -> None:
+        self.befalls: Callable[[], object] = lambda: None
+
+    def __call__(self, request: Request) -> str:
+        befalls, self.befalls = self.befalls, lambda: None
+        befalls()
+        return quoting(request)
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_a_ruling_that_comes_while_what_it_quotes_is_forgotten_is_not_kept(directory: Path, what: str) -> None:
+    receipts: list[Receipt] = []
+    model = Asked()
+    with ModelServer(model) as server:
+        town = Town(directory, server)
+        try:
+            [quoted] = teach(town, "one", QUOTED)
+            act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
+            model.befalls = lambda: receipts.append(forgetter(town.world).forget(act))
+
+            teach(town, "two", NEAR)
+
+            assert [receipt.removed["facts"] for receipt in receipts] == [1]
+            assert keys_with(town.client, "zebrasecret") == {}
+        finally:
+            town.stop()
 
 
 def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(town: Town) -> None:

@@ -164,7 +164,7 @@ def test_every_key_is_in_the_glossary() -> None:
         KEYS.fact_vectors(HERE, "a:b/c", dim=384, block=0),
         *KEYS.candidates(HERE, "a:b/c", dim=384),
         KEYS.transcript(HERE, "a:b/c", digest="d"),
-        KEYS.aside("a", "rows"),
+        KEYS.aside(HERE, "1:c:0:0", "a", "rows"),
     ]
 
     assert [[pattern for pattern in patterns if re.fullmatch(pattern, key)] for key in keys] == [[p] for p in patterns]

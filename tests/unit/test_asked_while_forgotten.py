@@ -1,0 +1,72 @@
+"""A session whose answers are forgotten while a model is being asked about it: none that comes later is kept."""
+
+from collections.abc import Callable
+from functools import partial
+
+import orjson
+import pytest
+from builders.answers import answer
+from builders.kits import kit_of
+from builders.model_world import ModelWorld
+
+from nous.excerpt import windows
+from nous.kit import Kit
+from nous.llm.base import Question
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.transcripts import StoredTranscripts
+from workers.episode_summarizer import WORKER as SUMMARIZER
+from workers.session_anchorer import WORKER as ANCHORER
+
+LONG = "\n\n".join(
+    f"User: Please set service number {turn} to port {9000 + turn}, and tell me when you have done so, thanks.\n\n"
+    f"Assistant: Service number {turn} listens on port {9000 + turn} from now on, and its check passes."
+    for turn in range(1, 61)
+)
+
+
+def anchor(_: Question) -> str:
+    return orjson.dumps({"intent": ["Set ports."]}).decode()
+
+
+def summary(_: Question) -> str:
+    return answer(candidate_facts=[])
+
+
+def useless_at_first(question: Question) -> str:
+    return answer(candidate_facts=[]) if question.earlier else "Tea."
+
+
+def ended(world: ModelWorld, kit: Kit) -> None:
+    SUMMARIZER.build(kit)(world.publish(text=LONG))
+
+
+def compacting(world: ModelWorld, kit: Kit) -> None:
+    ANCHORER.build(kit)(world.compact(LONG))
+
+
+@pytest.mark.parametrize(
+    ("work", "answers"),
+    [(ended, summary), (compacting, anchor), (ended, useless_at_first)],
+    ids=["the next window", "the next window of an anchor", "asked again"],
+)
+@pytest.mark.parametrize("is_forgotten", [True, False])
+def test_what_is_asked_after_a_forgotten_answer_is_not_kept(
+    work: Callable[[ModelWorld, Kit], None], answers: Callable[[Question], str], *, is_forgotten: bool
+) -> None:
+    def answered(question: Question) -> str:
+        if is_forgotten and len(world.model.questions) == 1:
+            world.books.pins.drop(Scope())
+        return answers(question)
+
+    world = ModelWorld(answered)
+    transcripts = StoredTranscripts(world.store, StoreKeys())
+    excerpts = partial(windows, budget=800, most=4)
+    kit = kit_of(world.store, transcripts=transcripts, clock=world.date, author=world.author(), excerpts=excerpts)
+
+    work(world, kit)
+
+    asked = world.model.questions
+    assert len(asked) > 1
+    kept = [world.books.pins.find(question, world.model.id) is not None for question in asked]
+    assert kept == [not is_forgotten] * len(asked)
