@@ -11,7 +11,7 @@
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | letters: what was set aside and why, until redriven or dropped|
 | <p>:forgotten:<scope>          | hash   | kept       | episode id, or mark of a fact -> when it was forgotten        |
-| <p>:aside:<name>               | stream | an hour    | a stream that is written anew, until it takes its place       |
+| <p>:aside:<stream>:<name>      | stream | an hour    | a stream that is written anew, until it takes its place       |
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,9 @@ class BusKeys:
 
     def stream(self, type_: str, lane: Lane) -> str:
         return f"{self.prefix}:{_STREAM_OF_LANE[lane]}:{type_}"
+
+    def aside(self, stream: str, name: str) -> str:
+        return f"{self.prefix}:aside:{stream.removeprefix(f'{self.prefix}:')}:{name}"
 
     def marker(self, event_id: UUID) -> str:
         return f"{self.prefix}:marker:{event_id}"

@@ -109,6 +109,7 @@ class RedisBusErasure:
         """Write *stream* anew if anything was ever deleted from it; whether that was so."""
         for _ in range(_ATTEMPTS):
             with translated():
+                self._drop_copies(stream)
                 if not self._client.exists(stream):
                     return False
                 known = self._client.xinfo_stream(stream)
@@ -119,10 +120,16 @@ class RedisBusErasure:
         raise Retryable(f"{stream} is deleted from all the time, and was not written anew; forget again")
 
     def _rewritten(self, stream: str, lane: Lane) -> bool:
-        aside, after = f"{self._keys.prefix}:aside:{token_hex(8)}", "-"
+        aside, after = self._keys.aside(stream, token_hex(8)), "-"
         while last := self._run("copy", (stream, aside), (after, _PAGE, _ASIDE)):
             after = f"({last.decode()}"
         return bool(self._run("exchange", (stream, aside), (after, self._keys.prefix, lane.value)))
+
+    def _drop_copies(self, stream: str) -> None:
+        """Drop the copies that others have begun: who was killed has left one, and who lives begins anew."""
+        copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
+        if copies:
+            self._client.unlink(*copies)
 
 
 def _left(told: Said, raw: bytes, kind: str, wanted: Wanted) -> bytes | None:

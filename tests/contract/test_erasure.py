@@ -266,6 +266,8 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
     taken = bus.receive(FAST, lane=Lane.LIVE, limit=600, lease=60)
     erasure.erase(erasure.find(Wanted(scope=Scope(), session_id="mine")))
     stream = keys.stream("session_ended", Lane.LIVE)
+    killed = keys.aside(stream, "of somebody who was killed")
+    server.xadd(killed, {"event": "planted 1"})
     before: Any = (server.xrange(stream), server.xpending(stream, "fast"), ledger.account(FAST))
 
     assert erasure.purge() == 1
@@ -274,6 +276,7 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
     assert erasure.purge() == 0
     assert next(iter(ledger.backlogs(FAST))).waiting == 200
     assert b'planted 1"' not in (server.dump(stream) or b"")
+    assert not server.exists(killed)
     in_hand = next(each for each in taken if each.event.session_id == "theirs")
     assert bus.open(in_hand.ticket)
     assert len(bus.receive(FAST, lane=Lane.LIVE, limit=1000, lease=60)) == 200
