@@ -80,10 +80,7 @@ class Evidence:
 
     @cached_property
     def requests(self) -> Sequence[Statement]:
-        """Where the user asks for something: not greetings, thanks and bare agreement, and not the farewell.
-
-        What a program reports in a user's place, such as an interruption, asks for nothing either.
-        """
+        """Where the user asks for something: no greeting, thanks, agreement or farewell, nor what a program reports."""
         asked = [one for one in self.said if one.speaker is Kind.USER and not is_courtesy(one.text)]
         return [one for one in asked if one.turn != self._farewell and _INTERRUPTED not in one.text]
 
@@ -112,7 +109,7 @@ class Evidence:
         return list(actions_of(self.transcript).values())
 
     @cached_property
-    def _results(self) -> Mapping[str, Entry]:
+    def results(self) -> Mapping[str, Entry]:
         """What came of each call, by the id of its entry; of several entries, the one that undid it."""
         return _paired(self.transcript)
 
@@ -123,13 +120,13 @@ class Evidence:
     @cached_property
     def changes(self) -> Sequence[Entry]:
         """The calls that changed something and were neither rejected nor failed."""
-        return [call for call in self._writing if not _is_undone(self._results.get(call.id))]
+        return [call for call in self._writing if not is_undone(self.results.get(call.id))]
 
     @cached_property
     def failed_changes(self) -> Sequence[Entry]:
         """The last call of each tool that would have changed something, where that was rejected or failed."""
         last = {call.tool: call for call in self._writing}
-        return [call for call in last.values() if _is_undone(self._results.get(call.id))]
+        return [call for call in last.values() if is_undone(self.results.get(call.id))]
 
     @cached_property
     def files(self) -> Sequence[str]:
@@ -138,17 +135,18 @@ class Evidence:
 
     @cached_property
     def commits(self) -> Sequence[tuple[str, int]]:
-        """Subject and turn of each commit, said once."""
-        told = ((subject_of_commit(action.command), action.call.turn) for action in reversed(self.actions))
+        """Subject and turn of each commit that the user let be, said once."""
+        let = [action for action in self.actions if not _is_decided(self.results.get(action.call.id))]
+        told = ((subject_of_commit(action.command), action.call.turn) for action in reversed(let))
         subjects = {subject: turn for subject, turn in told if subject}
         return list(reversed(subjects.items()))
 
     @cached_property
     def tests(self) -> Sequence[TestRun]:
         """The test runs that the user let run."""
-        ran = [action for action in self.actions if not _is_decided(self._results.get(action.call.id))]
+        ran = [action for action in self.actions if not _is_decided(self.results.get(action.call.id))]
         return [
-            TestRun(command, action.call.turn, _has_passed(self._results.get(action.call.id)))
+            TestRun(command, action.call.turn, _has_passed(self.results.get(action.call.id)))
             for action in ran
             if (command := part_that_tests(action.command))
         ]
@@ -274,12 +272,12 @@ def _paired(transcript: Transcript) -> Mapping[str, Entry]:
             waiting.append(entry.id)
         elif entry.kind in _RESULTS:
             call = calls.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
-            if call and (call not in results or _is_undone(entry)):
+            if call and (call not in results or is_undone(entry)):
                 results[call] = entry
     return results
 
 
-def _is_undone(result: Entry | None) -> bool:
+def is_undone(result: Entry | None) -> bool:
     return result is not None and (result.kind in _UNDOING or result.is_error)
 
 
@@ -288,7 +286,7 @@ def _is_decided(result: Entry | None) -> bool:
 
 
 def _has_passed(result: Entry | None) -> bool:
-    return not _is_undone(result) and not (result and _FAILURES.search(result.text[-_END_OF_RESULT:]))
+    return not is_undone(result) and not (result and _FAILURES.search(result.text[-_END_OF_RESULT:]))
 
 
 def _later(one: Statement, asked: Mapping[str, int]) -> bool:

@@ -16,21 +16,21 @@ from nous.summary.evidence import Evidence
 from nous.summary.lasting import lasts
 from nous.summary.lessons import LONGEST, begins_as_event, is_bound, is_durable, name_in, standing_alone
 from nous.summary.names import code_of, subject_of
-from nous.summary.people import FIRST_PERSON, OTHER_PERSON, people
+from nous.summary.naming import named_report, title_of_call
+from nous.summary.people import OTHER_PERSON, people
 from nous.summary.repeats import distinct
-from nous.summary.stale import is_changed, is_mended
-from nous.summary.statements import Statement, is_courtesy, is_wish, says_done, shortened, terms
-from nous.summary.third_person import in_third_person, of_the_user
+from nous.summary.services import serves, services_done, services_told
+from nous.summary.stale import is_changed, is_gone, is_mended
+from nous.summary.statements import Statement, is_courtesy, is_proposed, is_wish, shortened
+from nous.summary.third_person import in_third_person
 from nous.summary.verdicts import verdict_in
 from nous.transcript.model import Kind
 
-_MOST_EVENTS = 5
 _MOST_REPORTS = 2
 _SHORTEST, _SHORTEST_REPORT = 12, 40
 _EARLY = 60
 _QUOTE = 200
 _CAME_TO_BE = re.compile(r"\b(?:has|have) been (?:\w+ly )?\w+(?:ed|wn|en|lt|ut)\b")
-_OWN_WORDS = 2
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
 _IMPORT = re.compile(r"\bimports?\b")
 _ONE_TEST = re.compile(
@@ -38,10 +38,6 @@ _ONE_TEST = re.compile(
     r"|[^\s\"]*\"[^\"]*$"
 )
 """The end of a command that picks some of the tests, or was cut within quotes."""
-_WORD = re.compile(r"[\w'\u2019-]+")
-_INTRODUCES = re.compile(r"(?:,? (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
-_BUT = re.compile(r",? but (?=I\b)")
-_ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
@@ -120,8 +116,11 @@ def choices(evidence: Evidence) -> Iterator[CandidateFact]:
 
 def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user approved, rejected or answered when asked."""
+    results = evidence.results
+    put = {results[one.call.id].id: one.call for one in evidence.actions if one.call.id in results}
     for entry in evidence.transcript:
-        if entry.kind is Kind.DECISION and (told := verdict_in(entry.text)):
+        title = title_of_call(put.get(entry.id))
+        if entry.kind is Kind.DECISION and (told := verdict_in(entry.text, title)):
             yield by_user(told.text, entry.turn, Category.DECISION, confidence=0.9, subject=told.subject)
 
 
@@ -142,7 +141,9 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
         if (
             begins_as_event(_LABEL.sub("", text))
             or is_bound(text)
+            or is_proposed(one)
             or is_mended(one, evidence)
+            or is_gone(text, one.turn, evidence)
             or _is_of_one_matter(text, evidence)
         ):
             continue
@@ -152,35 +153,15 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
             yield by_agent(text, one.turn, Category.CONCEPT, subject=subject, confidence=0.65)
 
 
-def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What was booked, changed or refunded for the user."""
-    if not _serves(evidence):
-        return
-    for one in evidence.said:
-        is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
-        if is_report and _names_what(one.text) and not FIRST_PERSON.match(one.text):
-            text = of_the_user(_INTRODUCES.sub("", one.text))
-            yield by_agent(text, one.turn, Category.EVENT, subject=code_of(text, "user"), confidence=0.85)
-
-
-def services_told(evidence: Evidence) -> list[CandidateFact]:
-    """What an agent at the user's service tells of the user's own things, with names or numbers."""
-    if not _serves(evidence):
-        return []
-    told = [one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)]
-    return [
-        by_agent(of_the_user(one.text), one.turn, Category.STATUS, subject="user", confidence=0.65)
-        for one in told[:_MOST_EVENTS]
-    ]
-
-
 def reports(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the agent says it did to files, by the end of a turn, where no commit says it."""
     is_told = not evidence.files or evidence.commits
     telling = [] if is_told else [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
-    lasting = [(one, text) for one, text in telling if name_in(text) and _is_report(text)]
-    for one, text in lasting[-_MOST_REPORTS:]:
-        yield by_agent(text, one.turn, Category.EVENT, subject=subject_of(text), confidence=0.65)
+    lasting = [(one.turn, text) for one, text in telling if name_in(text) and _is_report(text)]
+    named = [(turn, text) for turn, told in lasting if (text := named_report(told, turn, evidence))]
+    still = [(turn, text) for turn, text in named if not is_gone(text, turn, evidence)]
+    for turn, text in still[-_MOST_REPORTS:]:
+        yield by_agent(text, turn, Category.EVENT, subject=subject_of(text), confidence=0.65)
 
 
 def commits(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -225,32 +206,7 @@ def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
 def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
     """Whether a service says *text* of something of its user's, and not which."""
     is_named = code_of(text) or _RESERVED.search(text)
-    return words().opens("one_matter", text) and not is_named and _serves(evidence)
-
-
-def _serves(evidence: Evidence) -> bool:
-    """Whether an agent does things for somebody, and not to files or on a command line."""
-    is_work = evidence.files or any(action.command for action in evidence.actions)
-    return not (is_work or evidence.is_conversation)
-
-
-def _names_what(text: str) -> bool:
-    """Whether what was done is told with a name, a number or some words of its own."""
-    if words().says("formality", text):
-        return False
-    told = _WORD.findall(text)
-    own = terms(text) - words().sets["of_any_service"]
-    return any(word[0].isupper() for word in told[1:]) or any(map(str.isdigit, text)) or len(own) >= _OWN_WORDS
-
-
-def _is_told(one: Statement) -> bool:
-    known = words()
-    is_more = any(
-        known.says(name, one.text) for name in ("hedge", "formality", "asks", "offers_more", "unable", "undone")
-    )
-    is_own = _ABOUT_YOU.match(one.text) and not (is_more or one.is_question or one.text.endswith(":"))
-    is_bare = known.says("points_elsewhere", one.text)
-    return bool(is_own) and not is_bare and name_in(one.text) is not None and not says_done(one)
+    return words().opens("one_matter", text) and not is_named and serves(evidence)
 
 
 def _who_alone(text: str) -> str:

@@ -145,7 +145,7 @@ def alike(one: str, other: str) -> bool:
     return len(first.words & second.words) / len(first.words | second.words) >= _LIKE
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=8192)
 def _said(text: str) -> _Said:
     """Remembered, because every statement is compared with many."""
     known, text = words(), text[:_COMPARED]

@@ -48,7 +48,7 @@ def _retells(fact: CandidateFact, other: CandidateFact) -> bool:
     return is_of_one_sense and len(one.claim.content) >= _FEWEST and all_of_it.heard.says(one.claim, _SHARE)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=8192)
 def _said(text: str) -> _Said:
     """Remembered, because every fact is compared with many."""
     sets = words().sets

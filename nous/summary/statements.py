@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nous.language import words
 from nous.prose import sentences
+from nous.summary.leads import Leads
 from nous.transcript.model import Entry, Kind, Transcript
 
 SPOKEN = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION})
@@ -32,13 +33,17 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One sentence. `is_quoted` means that it stands in a document the speaker pasted."""
+    """One sentence. `is_quoted` means that it stands in a document the speaker pasted.
+
+    `under` is what it stands under: headings, and what leads in its list.
+    """
 
     text: str
     speaker: Kind
     turn: int
     is_heading: bool = False
     is_quoted: bool = False
+    under: tuple[str, ...] = ()
 
     @property
     def is_question(self) -> bool:
@@ -70,6 +75,7 @@ def statements(transcript: Transcript) -> tuple[Statement, ...]:
 def statements_of(entry: Entry) -> Iterator[Statement]:
     """What one entry says."""
     is_quoted = entry.kind is Kind.USER and len(entry.text) > DOCUMENT
+    leads = Leads()
     for start, end in sentences(entry.text):
         raw = entry.text[start:end]
         if (text := plain(raw)) and not raw.lstrip().startswith(("```", "|", "<")):
@@ -79,7 +85,13 @@ def statements_of(entry: Entry) -> Iterator[Statement]:
                 turn=entry.turn,
                 is_heading=raw.lstrip().startswith("#"),
                 is_quoted=is_quoted,
+                under=leads.over(raw, _line_at(entry.text, start)),
             )
+
+
+def _line_at(text: str, place: int) -> str:
+    end = text.find("\n", place)
+    return text[text.rfind("\n", 0, place) + 1 : end if end >= 0 else len(text)]
 
 
 def plain(text: str) -> str:
@@ -138,6 +150,12 @@ def is_wish(one: Statement) -> bool:
     """Whether a statement asks for something, and says for what."""
     named = terms(one.text)
     return (bool(named) and words().opens("wish", one.text)) or (len(named) > 1 and one.is_question)
+
+
+def is_proposed(one: Statement) -> bool:
+    """Whether a statement is what could or should be done: it stands under a plan or options, or begins as an order."""
+    known = words()
+    return any(known.says("proposes", lead) for lead in one.under) or known.opens("wish", one.text)
 
 
 def is_polite(one: Statement) -> bool:

@@ -1,6 +1,7 @@
 """What somebody says of themselves, as somebody else would say it: "I like tea" becomes "The user likes tea".
 
-English only, by simple rules: the first mention is named, later ones are "they". Where no rule applies the words stay
+English only, by simple rules: the speaker is named at first, and then "they". What is somebody's does not name them, so
+that "my sister says I am late" is not said of a sister who is late. Where no rule applies the words stay
 as they are, so that nothing is said that was not said.
 """
 
@@ -66,7 +67,7 @@ class _Speaker:
     def mention(self, found: re.Match[str]) -> str:
         """What stands for one mention."""
         name = self._named(found) if not self._is_named else None
-        self._is_named = True
+        self._is_named = self._is_named or not found["own"]
         return name if name is not None else self._referred(found)
 
     def _named(self, found: re.Match[str]) -> str:

@@ -26,25 +26,25 @@ class Verdict(NamedTuple):
     subject: str
 
 
-def verdict_in(told: str) -> Verdict | None:
-    """The verdict that *told* holds, if it says more than yes or no."""
+def verdict_in(told: str, title: str | None = None) -> Verdict | None:
+    """The verdict that *told* holds, if it says more than yes or no; *title* names what it was given on."""
     text = " ".join(told.split())
     if answers := list(_ANSWER.finditer(text)):
         asked = "; ".join(f"Asked “{a['question']}”, the user answered “{a['answer']}”" for a in answers)
         return Verdict(asked, shortened(answers[0]["question"].rstrip("?"), _LONGEST_WHAT))
     if rejected := _REJECTED.match(text):
-        return _rejection(_DIRECTORIES.sub("", rejected["what"]), shortened(rejected["reason"], _QUOTE))
+        return _rejection(_DIRECTORIES.sub("", rejected["what"]), shortened(rejected["reason"], _QUOTE), title)
     if plan := _PLAN.match(text):
         title = shortened(text[plan.end() :], _QUOTE)
         return Verdict(f"The user approved the plan “{title}”", code_of(title, "user"))
     return None
 
 
-def _rejection(what: str, reason: str) -> Verdict | None:
+def _rejection(what: str, reason: str, title: str | None) -> Verdict | None:
     if not _instructs(what, reason):
         return None
     described, file = _DESCRIBED.match(what), _FILE.match(what)
-    named = f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT)
+    named = title or (f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT))
     return Verdict(f"The user rejected {named}: “{reason}”", file["file"] if file else code_of(reason, "user"))
 
 

@@ -1,0 +1,123 @@
+"""What an agent at somebody's service did for them and told them, each with the number of the matter."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from nous.episode import CandidateFact, Category
+from nous.language import words
+from nous.summary.candidate import by_agent
+from nous.summary.evidence import Evidence
+from nous.summary.lessons import name_in
+from nous.summary.names import code_of
+from nous.summary.people import FIRST_PERSON
+from nous.summary.statements import Statement, says_done, terms
+from nous.summary.third_person import of_the_user
+from nous.transcript.model import Entry, Kind
+
+_MOST_TOLD = 5
+_OWN_WORDS = 2
+_INTRODUCES = re.compile(r"(?:,? (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
+_WORD = re.compile(r"[\w'\u2019-]+")
+_ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"#?(?=\d*[A-Z])[A-Z\d]{5,}")
+_MATTER = r"(?:reservation|order|booking|flight|trip|ticket|payment|cancellation|return|refund)"
+_OF_ONE = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{_MATTER}s?\b", re.IGNORECASE)
+_OF_SEVERAL = re.compile(rf"\b{_MATTER}s\b")
+_NUMBERED = re.compile(
+    r"\b(?i:reservation|order|booking|confirmation)\b[^.\n]{0,16}?(?<![A-Z\d-])"
+    r"(?P<number>#?(?=[A-Z]*\d)[A-Z\d]{5,}|(?<=ID: )[A-Z]{5,})(?![\w-])"
+)
+_NEW = re.compile(r"\b(?:book(?:ed|ing)?|new)\b")
+_PROPER = re.compile(
+    r"(?<=[a-z,] )\(?(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|ID\b)[A-Z]\w"
+    r"|\b(?=\w*\d)(?=\d*[A-Z])[A-Z\d]+\b"
+)
+"""A name, a place or a number with letters; a date is none, because much happens on one day."""
+
+
+def serves(evidence: Evidence) -> bool:
+    """Whether an agent does things for somebody, and not to files or on a command line."""
+    is_work = evidence.files or any(action.command for action in evidence.actions)
+    return not (is_work or evidence.is_conversation)
+
+
+def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What was booked, changed or refunded for the user."""
+    if not serves(evidence):
+        return
+    for one in evidence.said:
+        is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
+        if is_report and _names_what(one.text) and not FIRST_PERSON.match(one.text):
+            text, numbers = _INTRODUCES.sub("", one.text), _numbers(one, evidence)
+            if numbers or _PROPER.search(text):
+                yield _told(text, numbers, one.turn, Category.EVENT, 0.85)
+
+
+def services_told(evidence: Evidence) -> list[CandidateFact]:
+    """What an agent at the user's service tells of the user's own things, with names or numbers."""
+    return list(islice(_things_told(evidence), _MOST_TOLD)) if serves(evidence) else []
+
+
+def _things_told(evidence: Evidence) -> Iterator[CandidateFact]:
+    for one in (one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)):
+        is_of_one = _OF_ONE.search(one.text) is not None
+        numbers = _numbers(one, evidence) if is_of_one else ()
+        if (numbers or not is_of_one or _PROPER.search(one.text)) and not _changes_later(numbers, one.turn, evidence):
+            yield _told(one.text, numbers, one.turn, Category.STATUS, 0.65)
+
+
+def _told(text: str, numbers: tuple[str, ...], turn: int, category: Category, confidence: float) -> CandidateFact:
+    """*text* as it would be told of the user to others, with those of the *numbers* that it does not have."""
+    missing = ", ".join(number for number in numbers if number not in text)
+    told = f"{of_the_user(text.rstrip('.'))} ({missing})" if missing else of_the_user(text)
+    return by_agent(told, turn, category, subject=", ".join(numbers) or code_of(told, "user"), confidence=confidence)
+
+
+def _numbers(one: Statement, evidence: Evidence) -> tuple[str, ...]:
+    """The numbers of what *one* is about: its own, or else those of its turn, or else the only one of the session.
+
+    Of one matter there is one number; where a turn has several, none is known to be it. What is new or was changed in
+    the turn is not what was spoken of before.
+    """
+    turn = [other for other in evidence.said if other.turn == one.turn and other.speaker is Kind.ASSISTANT]
+    calls = [call for call in evidence.changes if call.turn == one.turn]
+    if found := _numbered([one]) or _given(calls) or _numbered(turn):
+        return found if len(found) == 1 or _OF_SEVERAL.search(one.text) else ()
+    earlier = () if calls or _NEW.search(one.text) else _numbered(o for o in evidence.said if o.turn <= one.turn)
+    return earlier if len(earlier) == 1 else ()
+
+
+def _numbered(said: Iterable[Statement]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found["number"] for one in said for found in _NUMBERED.finditer(one.text)))
+
+
+def _given(calls: Iterable[Entry]) -> tuple[str, ...]:
+    """The numbers by which *calls* were told what to work on."""
+    given = (item for call in calls for item in (call.tool_input or {}).items())
+    ids = (value for key, value in given if key.lower().endswith(("id", "number")) and isinstance(value, str))
+    return tuple(dict.fromkeys(value for value in ids if _NUMBER.fullmatch(value)))
+
+
+def _changes_later(numbers: tuple[str, ...], turn: int, evidence: Evidence) -> bool:
+    later = [str(call.tool_input) for call in evidence.changes if call.turn > turn]
+    return any(number in call for number in numbers for call in later)
+
+
+def _names_what(text: str) -> bool:
+    """Whether what was done is told with a name, a number or some words of its own."""
+    if words().says("formality", text):
+        return False
+    told = _WORD.findall(text)
+    own = terms(text) - words().sets["of_any_service"]
+    return any(word[0].isupper() for word in told[1:]) or any(map(str.isdigit, text)) or len(own) >= _OWN_WORDS
+
+
+def _is_told(one: Statement) -> bool:
+    known = words()
+    is_more = any(
+        known.says(name, one.text) for name in ("hedge", "formality", "asks", "offers_more", "unable", "undone")
+    )
+    is_own = _ABOUT_YOU.match(one.text) and not (is_more or one.is_question or one.text.endswith(":"))
+    is_bare = known.says("points_elsewhere", one.text)
+    return bool(is_own) and not is_bare and name_in(one.text) is not None and not says_done(one)
