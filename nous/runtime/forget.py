@@ -74,9 +74,10 @@ class _Grave:
         self._put(self._names, Tombstone(at=self._at, is_done=True))
 
     def _put(self, names: Iterable[str], stone: Tombstone) -> None:
-        self._tombstones.put(self._act.scope, names, replace(stone, facts=()))
-        marks = tuple(sorted(self.met.marks))
-        self._tombstones.put(self._act.scope, (self._act.key,), replace(stone, marks=marks))
+        key, marks = self._act.key, tuple(sorted(self.met.marks))
+        self._tombstones.put(self._act.scope, set(names) - {key}, replace(stone, facts=()))
+        # Last, since whoever finds that it is done looks no further.
+        self._tombstones.put(self._act.scope, (key,), replace(stone, marks=marks))
 
 
 class Forgetter:
