@@ -4,9 +4,10 @@ A scope's knowledge is an append-only log of rows. What is current is a fold ove
 is ever overwritten and every verdict can be read again.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from nous.episode import Category, Trust
@@ -103,6 +104,26 @@ class Embedded:
 
 
 Row = Learned | Confirmed | Superseded | Linked | Embedded
+
+
+class Telling(NamedTuple):
+    """*source* has said the fact *fact_id*, as *text*."""
+
+    fact_id: UUID
+    source: Source
+    text: str
+
+
+def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
+    """Who has said what, and in which words, in the order of *rows*."""
+    for row in rows:
+        match row:
+            case Learned(fact=fact):
+                yield Telling(fact.id, fact.source, fact.text)
+            case Confirmed():
+                yield Telling(row.fact_id, row.source, row.text)
+            case _:
+                pass
 
 
 def embedding(row: Row) -> tuple[UUID, str] | None:

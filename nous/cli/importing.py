@@ -7,9 +7,9 @@ from nous.bus.base import Refused
 from nous.bus.tombstones import session_name
 from nous.effects import AppendFacts, Effects
 from nous.errors import Retryable
-from nous.fact import Learned, LogVersion, Row
+from nous.fact import Learned, LogVersion, Row, tellings
 from nous.learning.announcing import unembedded
-from nous.learning.joining import Present, joined, told
+from nous.learning.joining import Present, joined
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.wiring import World
@@ -69,7 +69,7 @@ class Importer:
 
     def _gone(self, rows: Sequence[Row]) -> set[str]:
         """The forgotten sessions that *rows* quote, whether they were published or told by hand."""
-        sessions = {said[0].session_id for said in map(told, rows) if said}
+        sessions = {each.source.session_id for each in tellings(rows)}
         find, scope = self._world.tombstones.find, self._scope
         return {each for each in sessions if find(scope, session_name(scope, each))}
 

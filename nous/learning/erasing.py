@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, embedding
+from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, embedding, tellings
 from nous.learning.forgotten import alike
 from nous.learning.retelling import Stays, Told, places, settle, tell
 
@@ -57,7 +57,7 @@ def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
 
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
     """*rows* with only what *stays*."""
-    if all(stays(fact, source) for fact, source in _tellings(rows)):
+    if all(stays(fact, source) for fact, source, _ in tellings(rows)):
         return _unchanged(rows)
     told = tell(rows)
     settle(told, stays)
@@ -73,15 +73,6 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
         lost_rows=len(rows) - len(kept),
         lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
     )
-
-
-def _tellings(rows: Iterable[Row]) -> Iterator[tuple[UUID, Source]]:
-    for row in rows:
-        match row:
-            case Learned(fact=Fact(id=fact, source=source)) | Confirmed(fact_id=fact, source=source):
-                yield fact, source
-            case _:
-                pass
 
 
 def _unchanged(rows: Sequence[Row]) -> Erased:

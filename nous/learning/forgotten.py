@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from uuid import UUID
 
-from nous.fact import Confirmed, Fact, Learned, Row, Superseded
+from nous.fact import Learned, Row, Superseded, tellings
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
@@ -37,7 +37,7 @@ def mark_of(scope: Scope, form: str) -> str:
 
 def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
     """Every exact form in which any of *facts* was said; empty where there are none."""
-    return frozenset(exact_form(text) for fact, text in _said(rows) if fact in facts)
+    return frozenset(exact_form(text) for fact, _, text in tellings(rows) if fact in facts)
 
 
 def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
@@ -49,7 +49,7 @@ def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
     forms: defaultdict[UUID, set[str]] = defaultdict(set)
     owners: defaultdict[str, set[UUID]] = defaultdict(set)
     before: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    for said, text in _said(known):
+    for said, _, text in tellings(known):
         form = exact_form(text)
         forms[said].add(form)
         owners[form].add(said)
@@ -79,13 +79,3 @@ def _told(rows: Iterable[Row]) -> tuple[set[UUID], set[UUID]]:
         {row.fact.id for row in known if isinstance(row, Learned)},
         {row.fact_id for row in known if isinstance(row, Superseded)},
     )
-
-
-def _said(rows: Iterable[Row]) -> Iterator[tuple[UUID, str]]:
-    """Each fact, with every text in which it was said."""
-    for row in rows:
-        match row:
-            case Learned(fact=Fact(id=fact, text=text)) | Confirmed(fact_id=fact, text=text):
-                yield fact, text
-            case _:
-                pass

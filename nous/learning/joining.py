@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, tellings
 from nous.learning.erasing import without
 from nous.learning.known import Knowledge
 from nous.learning.learn import SAME_TEXT
@@ -74,23 +74,13 @@ def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str
 
 def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[str]) -> Stays:
     """Whether *rows* may bring what a source has said; a fact with a forgotten text is not told in other words."""
-    hidden = [row for row in rows if (said := told(row)) and exact_form(said[1]) in forgotten]
-    facts = {row.fact.id for row in hidden if isinstance(row, Learned)}
-    again = {(row.fact_id, row.source) for row in hidden if isinstance(row, Confirmed)}
+    facts = {row.fact.id for row in rows if isinstance(row, Learned) and exact_form(row.fact.text) in forgotten}
+    again = {(fact, source) for fact, source, text in tellings(rows) if exact_form(text) in forgotten}
 
     def stays(fact: UUID, source: Source) -> bool:
         return not (fact in facts or (fact, source) in again or source.session_id in gone)
 
     return stays
-
-
-def told(row: Row) -> tuple[Source, str] | None:
-    """Who says *row*, and in which words; None where nobody is quoted."""
-    match row:
-        case Learned(fact=Fact(source=source, text=text)) | Confirmed(source=source, text=text):
-            return source, text
-        case _:
-            return None
 
 
 def _facts_first(rows: Iterable[Row]) -> Sequence[Row]:

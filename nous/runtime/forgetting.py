@@ -11,7 +11,7 @@ from uuid import UUID
 from nous.bus.erasing import BusErasure, Wanted
 from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
 from nous.events import episode_id
-from nous.fact import Confirmed, Learned, Row
+from nous.fact import Row, tellings
 from nous.learner import RULINGS
 from nous.learning.erasing import Erased, without, without_fact, without_session
 from nous.learning.forgotten import Forgotten, mark_of, wordings
@@ -238,13 +238,4 @@ def _pinned(stores: Stores, scope: Scope, met: Met, *, dry_run: bool) -> Counter
 
 def _episodes(rows: Iterable[Row], facts: Collection[UUID]) -> set[UUID]:
     """The episodes in which any of *facts* was said."""
-    told: set[UUID] = set()
-    for row in rows:
-        match row:
-            case Learned() if row.fact.id in facts:
-                told.add(row.fact.source.episode_id)
-            case Confirmed() if row.fact_id in facts:
-                told.add(row.source.episode_id)
-            case _:
-                pass
-    return told
+    return {source.episode_id for fact, source, _ in tellings(rows) if fact in facts}

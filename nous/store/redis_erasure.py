@@ -13,7 +13,7 @@ from nous.bus.scripts import Scripts
 from nous.episode import Episode
 from nous.errors import Retryable
 from nous.events import episode_id
-from nous.fact import Confirmed, Fact, Learned, Row
+from nous.fact import Row, tellings
 from nous.learning.erasing import Erased
 from nous.scope import Scope
 from nous.store.erasure import Rewrite, without_candidates
@@ -49,7 +49,8 @@ class RedisErasure:
         with translated():
             named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(self._keys.briefs(scope))
             anchored = self._client.hkeys(self._keys.anchors(scope))
-        sessions = {unquote(name.decode().partition("/")[2]) for name in anchored} | set(_sessions(self.rows(scope)))
+        sessions = {unquote(name.decode().partition("/")[2]) for name in anchored}
+        sessions |= {each.source.session_id for each in tellings(self.rows(scope))}
         decided = (key.rpartition(":")[2] for key in self._named(scope, "decisions"))
         return frozenset(
             (
@@ -165,13 +166,3 @@ class RedisErasure:
     def _scan(self, pattern: str) -> Iterator[str]:
         with translated():
             yield from sorted({key.decode() for key in self._client.scan_iter(pattern, count=1000)})
-
-
-def _sessions(rows: Iterable[Row]) -> Iterator[str]:
-    """Who has said what *rows* tell."""
-    for row in rows:
-        match row:
-            case Learned(fact=Fact(source=source)) | Confirmed(source=source):
-                yield source.session_id
-            case _:
-                pass
