@@ -90,9 +90,8 @@ class Library:
         for path in query.files:
             for match in self._matches("/".join(path), limit):
                 hit = self.hit(match.key)
-                if (
-                    hit and path[-1] in hit.text.casefold()
-                ):  # seldom, and cheaper to see than to read the text for files
+                # Seldom so, and cheaper to see than to read the text for files.
+                if hit and path[-1] in hit.text.casefold():
                     yield from ((match.key, file) for file in touched([path], map("/".join, files_named(hit.text)))[:1])
 
     def _matches(self, text: str, limit: int) -> list[Match[Place]]:
