@@ -3,13 +3,12 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from uuid import UUID
 
 import structlog
 
 from nous.brief import Passage
 from nous.episode import Tier, Tokens
-from nous.events import SessionEvent, episode_id
+from nous.events import SessionEvent
 from nous.excerpt import Windows
 from nous.llm.asking import Reading, ask
 from nous.llm.base import (
@@ -24,7 +23,7 @@ from nous.llm.base import (
     Question,
 )
 from nous.llm.books import Tally
-from nous.scope import Scope
+from nous.matter import Matter
 from nous.summary.anchored import answer
 from nous.summary.anchored.anchor import Anchor
 from nous.summary.anchored.extractive import anchored_from
@@ -57,25 +56,21 @@ class Renewal:
     summary: AnchoredSummary
     tokens: Tokens
     put_back: int
-    question: Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummarizer:
-    """A `Summarizer` that asks a model; its answers are kept under *scope* and *subject*."""
+    """A `Summarizer` that asks a model about *matter*."""
 
     model: Model
     prompt: Prompt
     tally: Tally
-    scope: Scope
-    subject: UUID
+    matter: Matter
 
     def summarize(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
         return self.renew(segments, existing_summary).summary
 
-    def renew(
-        self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None, *, after: Question | None = None
-    ) -> Renewal:
+    def renew(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> Renewal:
         """As `summarize`, with what it took. What the model leaves out of the existing summary is put back.
 
         Raises:
@@ -83,14 +78,12 @@ class ModelSummarizer:
         """
         before = existing_summary or AnchoredSummary.empty()
         question = Question(
-            scope=self.scope,
-            subject=self.subject,
+            matter=self.matter,
             system=self.prompt.system,
             user=self.prompt.filled(transcript=answer.told(existing_summary, segments)),
             name=_NAME,
             schema=answer.schema(),
             most_tokens=self.prompt.most_tokens,
-            after=after,
         )
         try:
             said = ask(self.model, question, _reading({one.id for one in before.sections}), tally=self.tally)
@@ -100,7 +93,7 @@ class ModelSummarizer:
         summary, put_back = kept(before, new)
         if put_back:
             log.warning("what the model left out was put back", model=self.model.id, lines=len(put_back))
-        return Renewal(summary=summary, tokens=said.tokens, put_back=len(put_back), question=question)
+        return Renewal(summary=summary, tokens=said.tokens, put_back=len(put_back))
 
 
 def _reading(known: Collection[str]) -> Reading[tuple[AnchoredSummarySection, ...]]:
@@ -127,7 +120,9 @@ class Anchorer:
     model: Model | None = None
     tally: Tally | None = None
 
-    def next(self, transcript: Transcript, previous: Anchor | None, *, event: SessionEvent) -> Anchor | None:
+    def next(
+        self, transcript: Transcript, previous: Anchor | None, *, event: SessionEvent, matter: Matter
+    ) -> Anchor | None:
         """The anchor of *transcript* that takes the place of *previous*; None where nothing is new.
 
         A transcript that is shorter than what the previous one was made from is an older one, and brings nothing new.
@@ -153,8 +148,7 @@ class Anchorer:
             model=self.model,
             prompt=self.prompt,
             tally=self.tally,
-            scope=event.scope,
-            subject=episode_id(event.scope, event.session_id),
+            matter=matter,
         )
         try:
             return self._by_model(bare, transcript, summarizer)
@@ -169,11 +163,9 @@ class Anchorer:
     def _by_model(self, bare: Anchor, transcript: Transcript, summarizer: ModelSummarizer) -> Anchor:
         """What the model makes of all that it has not seen, a window after the other; they count as one iteration."""
         summary, tokens, put_back = bare.summary, Tokens(), 0
-        question: Question | None = None
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
-            renewal = summarizer.renew(window.excerpt.passages, summary, after=question)
+            renewal = summarizer.renew(window.excerpt.passages, summary)
             summary, tokens, put_back = renewal.summary, tokens + renewal.tokens, put_back + renewal.put_back
-            question = renewal.question
         return replace(
             bare,
             summary=replace(_with_files(summary, transcript), iteration=bare.summary.iteration + 1),

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
-from uuid import UUID
 
 import structlog
 
@@ -15,7 +14,7 @@ from nous.learning.ruling import Doubt, Relation, Ruling, Rulings
 from nous.llm.asking import ask
 from nous.llm.base import Model, Question
 from nous.llm.books import Tally
-from nous.scope import Scope
+from nous.matter import Matter
 from nous.summary.json_text import object_in
 from nous.summary.prompting import Prompt, fenced
 from nous.summary.tags import summary_in
@@ -68,14 +67,13 @@ class ModelArbiter:
         """Who rules: the model and the prompt."""
         return f"{self.model.id} with {self.prompt.version}"
 
-    def rule(self, doubts: Sequence[Doubt], *, scope: Scope, subject: UUID) -> Rulings:
+    def rule(self, doubts: Sequence[Doubt], *, matter: Matter) -> Rulings:
         """How the first `MOST` of *doubts* stand, as far as the model says; nothing where it fails. See `Arbiter`."""
         pairs = _pairs(doubts)
         if not pairs:
             return {}
         question = Question(
-            scope=scope,
-            subject=subject,
+            matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(pairs=_told(pairs)),
             name=_NAME,

@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 import structlog
 
@@ -14,7 +13,7 @@ from nous.errors import BadInput
 from nous.llm.asking import Answer, Reading, ask
 from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, ModelPaused, ModelRefused, Question
 from nous.llm.books import Tally
-from nous.scope import Scope
+from nous.matter import Matter
 from nous.summary import answer
 from nous.summary.extractive import Extracted
 from nous.summary.grounding import grounded
@@ -64,7 +63,7 @@ class Author:
         """Who writes: the model and the prompt. The same author makes the same of the same brief."""
         return f"{self.model.id} {self.prompt.version}"
 
-    def try_to_understand(self, brief: Brief, *, scope: Scope, subject: UUID) -> Understood | MadeDo:
+    def try_to_understand(self, brief: Brief, *, matter: Matter) -> Understood | MadeDo:
         """What the model makes of *brief*, or why the session has to do without.
 
         Raises:
@@ -72,7 +71,7 @@ class Author:
             ModelPaused: it may be asked later, and the session can wait so long.
         """
         try:
-            return self.understand(brief, scope=scope, subject=subject)
+            return self.understand(brief, matter=matter)
         except ModelPaused as pause:
             if self._waits(pause):
                 raise
@@ -80,18 +79,16 @@ class Author:
         except (AnswerUnusable, ModelRefused, ModelMisconfigured) as error:
             return MadeDo(reason=f"{error.failure}: {error}")
 
-    def understand(self, brief: Brief, *, scope: Scope, subject: UUID) -> Understood:
+    def understand(self, brief: Brief, *, matter: Matter) -> Understood:
         """What the model makes of *brief*: a question for each window, each told what the ones before have come to.
 
         Raises:
             ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable.
         """
         answers: list[Answer[answer.Answer]] = []
-        question: Question | None = None
         for passages in brief.windows:
             before = answers[-1].value.summary.summary if answers else ""
-            told = self._question(passages, brief, before=before, scope=scope, subject=subject)
-            question = replace(told, after=question)
+            question = self._question(passages, brief, before=before, matter=matter)
             answers.append(ask(self.model, question, self._reading(passages), tally=self.tally))
         return self._joined(answers, brief)
 
@@ -118,13 +115,10 @@ class Author:
             case _:
                 return self.clock() - pause.since < self.patience
 
-    def _question(
-        self, passages: Sequence[Passage], brief: Brief, *, before: str, scope: Scope, subject: UUID
-    ) -> Question:
+    def _question(self, passages: Sequence[Passage], brief: Brief, *, before: str, matter: Matter) -> Question:
         told = f"The session up to this part, in short:\n{before}\n\n" if before else ""
         return Question(
-            scope=scope,
-            subject=subject,
+            matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
                 decisions=decisions_block(brief.decisions), before=told, transcript=fenced(passages)

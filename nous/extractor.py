@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from uuid import UUID
 
 import structlog
 
@@ -12,7 +11,7 @@ from nous.episode import CandidateFact, Summary
 from nous.llm.asking import ask
 from nous.llm.base import AnswerUnusable, Model, ModelRefused, Question
 from nous.llm.books import Tally
-from nous.scope import Scope
+from nous.matter import Matter
 from nous.summary.answer import facts_schema, read_facts
 from nous.summary.fallback import facts_of
 from nous.summary.grounding import grounded
@@ -38,10 +37,8 @@ class Extractor:
     model: Model | None = None
     tally: Tally | None = None
 
-    def extract(
-        self, summary: Summary, brief: Brief | None, *, scope: Scope, subject: UUID
-    ) -> tuple[CandidateFact, ...]:
-        """What *summary* and *brief* teach; the model's answer is kept under *scope* and *subject*.
+    def extract(self, summary: Summary, brief: Brief | None, *, matter: Matter) -> tuple[CandidateFact, ...]:
+        """What *summary* and *brief* teach, which are of *matter*.
 
         Where the model has no answer to this question, it is done without.
 
@@ -53,7 +50,7 @@ class Extractor:
         if self.model is None or self.tally is None or brief is None:
             return self.by_itself(summary, brief)
         try:
-            said = ask(self.model, self._question(summary, brief, scope, subject), read_facts, tally=self.tally)
+            said = ask(self.model, self._question(summary, brief, matter), read_facts, tally=self.tally)
         except (AnswerUnusable, ModelRefused) as error:
             log.warning("facts are extracted without the model", failure=error.failure, reason=str(error))
             return self.by_itself(summary, brief)
@@ -68,10 +65,9 @@ class Extractor:
         """What they teach in their own words."""
         return _capped(facts_of(summary, brief))
 
-    def _question(self, summary: Summary, brief: Brief, scope: Scope, subject: UUID) -> Question:
+    def _question(self, summary: Summary, brief: Brief, matter: Matter) -> Question:
         return Question(
-            scope=scope,
-            subject=subject,
+            matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
                 summary=fenced([Passage(_told(summary))], name="summary"),

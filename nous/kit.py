@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from nous.anchorer import Anchorer
 from nous.author import Author
@@ -15,6 +16,7 @@ from nous.extractor import Extractor
 from nous.learner import Learner
 from nous.learning.policy import Policy
 from nous.learning.ruling import Arbiter
+from nous.matter import Matter
 from nous.scope import Scope
 from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
@@ -26,7 +28,8 @@ class Kit:
     """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes.
 
     `excerpts` is what a summarizer gets to see of a transcript; `author`, `anchorer`, `extractor` and `arbiter` ask a
-    model, if there is one. `forgotten` are the exact forms of texts that a scope must not learn again.
+    model, if there is one, about a `matter`, which whoever asks takes before he reads what he asks about. `forgotten`
+    are the exact forms of texts that a scope must not learn again.
     """
 
     episodes: Episodes
@@ -46,6 +49,7 @@ class Kit:
     policy: Policy = field(default_factory=Policy)
     memory: FactMemory = field(default_factory=FactMemory)
     forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
+    matter: Callable[[Scope, UUID], Matter] = Matter.of
 
     @property
     def learner(self) -> Learner:
@@ -57,6 +61,7 @@ class Kit:
             clock=self.clock,
             arbiter=self.arbiter,
             forgotten=self.forgotten,
+            matter=self.matter,
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import structlog
 
@@ -23,6 +23,7 @@ from nous.learning.mend import Mended, mend
 from nous.learning.normalise import exact_form
 from nous.learning.policy import Policy
 from nous.learning.ruling import Arbiter, Doubt
+from nous.matter import Matter
 from nous.scope import Scope
 from nous.store.base import FactLog
 from nous.store.knowledge import FactMemory
@@ -77,6 +78,7 @@ class Learner:
     clock: Callable[[], datetime]
     arbiter: Arbiter | None = None
     forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
+    matter: Callable[[Scope, UUID], Matter] = Matter.of
 
     def teach(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> Lesson:
         """Judge *candidates*, in order, as said in *source*.
@@ -85,6 +87,7 @@ class Learner:
             Unavailable: the log did not answer.
             Misconfigured: the embedder is not installed, or the log holds vectors of it with another dimension.
         """
+        matter = self.matter(scope, RULINGS)
         embedder = present(self.embedder)
         vectors = _vectors([candidate.text for candidate in candidates], embedder)
         occasion = Occasion(scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock())
@@ -95,7 +98,7 @@ class Learner:
             return self._judged(candidates, [None] * len(candidates), occasion, embedder)[0]
         # Nobody waits for the arbiter: what others teach meanwhile is seen when the texts are judged again.
         if self.arbiter and open_ones:
-            rulings = self.arbiter.rule(open_ones, scope=scope, subject=RULINGS)
+            rulings = self.arbiter.rule(open_ones, matter=matter)
             if rulings:
                 lesson, _ = self._judged(candidates, vectors, replace(occasion, rulings=rulings), embedder)
         return lesson

@@ -22,6 +22,7 @@ from nous.llm.base import (
     ModelTimeout,
     ModelUnreachable,
 )
+from nous.matter import Matter
 from nous.summary.decisions import decided_facts
 
 NAME = "episode-reviser"
@@ -56,6 +57,7 @@ class EpisodeReviser:
         author = self._kit.author
         if author is None:
             raise Deferred(NO_MODEL, until=self._kit.clock() + _LOOK_AGAIN)
+        matter = self._kit.matter(event.scope, event.episode_id)
         stored = self._kit.episodes.get(event.scope, event.episode_id)
         if stored is None:
             return Effects(skipped=NO_EPISODE)
@@ -64,7 +66,7 @@ class EpisodeReviser:
         brief = self._kit.briefs.brief(event.scope, event.episode_id)
         if brief is None:
             return Effects(skipped=NO_BRIEF)
-        return self._revised(event, stored, self._with_decisions(brief, event), author)
+        return self._revised(event, stored, self._with_decisions(brief, event), author, matter)
 
     def _with_decisions(self, brief: Brief, event: EpisodeOutdated) -> Brief:
         """*brief*, with what was recorded since it was made; that may fail, at no harm."""
@@ -75,9 +77,11 @@ class EpisodeReviser:
             return brief
         return replace(brief, decisions=tuple(dict.fromkeys((*recorded, *brief.decisions))))
 
-    def _revised(self, event: EpisodeOutdated, stored: Episode, brief: Brief, author: Author) -> Effects:
+    def _revised(
+        self, event: EpisodeOutdated, stored: Episode, brief: Brief, author: Author, matter: Matter
+    ) -> Effects:
         try:
-            understood = author.understand(brief, scope=event.scope, subject=event.episode_id)
+            understood = author.understand(brief, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
             raise Compromise(error, self._tomorrow(event, author, error.failure)) from error
         except ModelPaused as pause:

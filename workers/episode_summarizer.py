@@ -16,6 +16,7 @@ from nous.events import EpisodeSummarized, Event, SessionEnded, episode_id
 from nous.excerpt import Manifest, Windows
 from nous.kit import Kit, Worker
 from nous.llm.base import ModelTimeout, ModelUnreachable
+from nous.matter import Matter
 from nous.summary.decisions import decided_facts, shown_decisions
 from nous.summary.evidence import Evidence
 from nous.summary.extractive import Extracted, summarize
@@ -57,7 +58,8 @@ class EpisodeSummarizer:
     def __call__(self, event: Event, /) -> Effects:
         if not isinstance(event, SessionEnded):
             raise TypeError(f"{NAME} consumes {SessionEnded.type}, not {event.type}")
-        stored = self._kit.episodes.get(event.scope, episode_id(event.scope, event.session_id))
+        matter = self._kit.matter(event.scope, episode_id(event.scope, event.session_id))
+        stored = self._kit.episodes.get(event.scope, matter.subject)
         if stored and event.digest == stored.version:
             return _skipped(event, ALREADY_SUMMARIZED)
         transcript = self._kit.transcripts.read(event)
@@ -65,7 +67,7 @@ class EpisodeSummarizer:
         if reason:
             return _skipped(event, reason)
         session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
-        return self._effects(session)
+        return self._effects(session, matter)
 
     def _windows(self, transcript: Transcript) -> Windows:
         windows = self._kit.excerpts(transcript)
@@ -85,27 +87,28 @@ class EpisodeSummarizer:
             recorded = ()
         return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
 
-    def _effects(self, session: "_Session") -> Effects:
+    def _effects(self, session: "_Session", matter: Matter) -> Effects:
         author = self._kit.author
         if author is None:
-            return self._saved(session, session.by_itself(), *self._anchored(session))
-        subject = episode_id(session.event.scope, session.event.session_id)
+            return self._saved(session, session.by_itself(), *self._anchored(session, matter))
         try:
-            made = author.try_to_understand(session.brief, scope=session.event.scope, subject=subject)
+            made = author.try_to_understand(session.brief, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
             lesser = session.by_itself(made_do=f"{error.failure}: {error}")
             raise Compromise(error, self._saved(session, lesser)) from error
         if isinstance(made, MadeDo):
             _log.warning("made do without the model", reason=made.reason)
-            return self._saved(session, session.by_itself(made_do=made.reason), *self._anchored(session))
-        return self._saved(session, session.by_model(made, author), *self._anchored(session))
+            return self._saved(session, session.by_itself(made_do=made.reason), *self._anchored(session, matter))
+        return self._saved(session, session.by_model(made, author), *self._anchored(session, matter))
 
-    def _anchored(self, session: "_Session") -> Iterator[SaveAnchor]:
+    def _anchored(self, session: "_Session", matter: Matter) -> Iterator[SaveAnchor]:
         """The anchored summary of a session that has one: it was resumed, and has gone on since."""
         event = session.event
         previous = self._kit.anchors.anchor(event.scope, agent_id=event.agent_id, session_id=event.session_id)
-        anchor = self._kit.anchorer.next(session.transcript, previous, event=event) if previous else None
-        if anchor and previous:
+        if previous is None:
+            return
+        anchor = self._kit.anchorer.next(session.transcript, previous, event=event, matter=matter)
+        if anchor:
             yield SaveAnchor(anchor=anchor, replaces=previous.event_id)
 
     def _saved(self, session: "_Session", episode: Episode, *also: Write) -> Effects:

@@ -55,10 +55,11 @@ class FactExtractor:
 
     def _found(self, event: EpisodeSummarized) -> Effects:
         """What is learned of an episode that brought nothing, by reading it again."""
+        matter = self._kit.matter(event.scope, event.episode_id)
         brief = self._kit.briefs.brief(event.scope, event.episode_id)
         extractor = self._kit.extractor
         try:
-            found = extractor.extract(event.summary, brief, scope=event.scope, subject=event.episode_id)
+            found = extractor.extract(event.summary, brief, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
             lesser = self._usable(event, extractor.by_itself(event.summary, brief))
             raise Compromise(error, self._learned(event, lesser)) from error

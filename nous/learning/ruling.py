@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from nous.learning.judge import Known, Linked, Richer, Supersedes
-from nous.scope import Scope
+from nous.matter import Matter
 
 
 class Relation(StrEnum):
@@ -43,10 +43,10 @@ Rulings = Mapping[tuple[str, UUID], Ruling]
 class Arbiter(Protocol):
     """Somebody who understands texts."""
 
-    def rule(self, doubts: Sequence[Doubt], *, scope: Scope, subject: UUID) -> Rulings:
+    def rule(self, doubts: Sequence[Doubt], *, matter: Matter) -> Rulings:
         """How the statements of *doubts* stand to the known ones, as far as that is clear; what is not stays open.
 
-        It does not fail: who cannot be asked rules nothing. What was asked is kept under *scope* and *subject*.
+        It does not fail: who cannot be asked rules nothing. What was asked is kept as about *matter*.
         """
         ...
 

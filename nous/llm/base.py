@@ -1,18 +1,17 @@
 """The seam to language models: one method, and errors that say what the caller can do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Protocol
-from uuid import UUID
 
 import orjson
 
 from nous.episode import Tokens
 from nous.errors import Deferred, Fatal, Misconfigured, Retryable
-from nous.scope import Scope
+from nous.matter import Matter
 
 LONGEST_EARLIER = 4_000
 """Characters of an answer that could not be used, which are shown again to who gave it."""
@@ -38,22 +37,19 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a model is asked, and for whom: the answer is kept under *scope* and *subject*, so that erasure finds it.
+    """What a model is asked, and about what, which it is not told.
 
     `schema` is the JSON schema of the answer, called `name`; `most_tokens` bounds the answer's length. `earlier` is
-    what came of asking before, where this asks again. `after` is the question that came before it about the same, which
-    the model is not told: where that one's answer was forgotten, this one's is not kept.
+    what came of asking before, where this asks again.
     """
 
-    scope: Scope
-    subject: UUID
+    matter: Matter
     system: str
     user: str
     name: str
     schema: Mapping[str, Any]
     most_tokens: int
     earlier: tuple[Exchange, ...] = ()
-    after: "Question | None" = field(default=None, compare=False, repr=False)
 
     @property
     def digest(self) -> str:
@@ -64,7 +60,7 @@ class Question:
 
     def again(self, answer: str, complaint: str) -> "Question":
         """The same question after an *answer* that could not be used, with the reason."""
-        return replace(self, earlier=(*self.earlier, Exchange(answer[:LONGEST_EARLIER], complaint)), after=self)
+        return replace(self, earlier=(*self.earlier, Exchange(answer[:LONGEST_EARLIER], complaint)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,19 +18,19 @@ from nous.scope import Scope
 class Pins(Protocol):
     """Answers by question and model, kept from before they are used until their time is over.
 
-    What was asked before a drop is not kept after it, however late its answer comes.
+    What was read before a drop is not kept after it, however late it is asked about and answered.
     """
 
-    def drops(self, scope: Scope) -> int:
-        """How often answers were dropped in *scope*: look before you ask, and say so when you pin."""
+    def drops(self, scope: Scope, subject: UUID) -> int:
+        """How often answers about *subject* were dropped: look before you read what you ask about (see `Matter`)."""
         ...
 
     def find(self, question: Question, model: str) -> Reply | None: ...
 
-    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
         """Keep *reply*, unless there is one already; returns that one, or *reply*.
 
-        It is not kept if there were more than *drops* by now, nor if there is no answer to `question.after`.
+        It is not kept if there were more drops by now than its matter knows of.
         """
         ...
 

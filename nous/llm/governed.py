@@ -46,7 +46,7 @@ class Governed:
         now = self._clock().astimezone(UTC)
         prompt = self._tokens_of(question)
         reservation = Reservation(
-            id=uuid4().hex, scope=question.scope, day=now.date(), tokens=prompt + question.most_tokens
+            id=uuid4().hex, scope=question.matter.scope, day=now.date(), tokens=prompt + question.most_tokens
         )
         if not self._allowance.reserve(reservation, limit=self._limit):
             raise self._refusal(reservation, now)

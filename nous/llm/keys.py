@@ -3,7 +3,7 @@
 | key                                   | type   | life       | holds                                                  |
 |---------------------------------------|--------|------------|--------------------------------------------------------|
 | <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a pinned reply, JSON; digest of the question and model |
-| <p>:drops:<digest>                    | string | 7 days     | how often answers were dropped; digest of the scope    |
+| <p>:dropped:<digest>                  | hash   | 7 days     | subject, or "all" -> drops; digest of the scope        |
 | <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
 | <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
 | <p>:outages                           | hash   | 2 days     | provider -> what is known of its failures, JSON        |
@@ -34,7 +34,7 @@ class LlmKeys:
 
     def answer(self, question: Question, model: str) -> str:
         asked = sha256(f"{question.digest} {model}".encode()).hexdigest()
-        return f"{self.prefix}:answer:{quote(str(question.scope), safe='/')}:{question.subject}:{asked}"
+        return f"{self.prefix}:answer:{quote(str(question.matter.scope), safe='/')}:{question.matter.subject}:{asked}"
 
     def answers(self, scope: Scope, subject: UUID | None = None) -> str:
         """What all answers about *subject*, or all of *scope*, are called, as a pattern for SCAN."""
@@ -43,7 +43,7 @@ class LlmKeys:
 
     def drops(self, scope: Scope) -> str:
         """A name that does not tell the scope, which may just have been forgotten."""
-        return f"{self.prefix}:drops:{sha256(str(scope).encode()).hexdigest()}"
+        return f"{self.prefix}:dropped:{sha256(str(scope).encode()).hexdigest()}"
 
     def tokens(self, day: date) -> str:
         return f"{self.prefix}:tokens:{day.isoformat()}"

@@ -30,29 +30,29 @@ class MemoryPins:
         self._keys = LlmKeys()
         self._lock = Lock()
         self._kept: dict[str, tuple[float, bytes]] = {}
-        self._drops = Counter[Scope]()
+        self._drops = Counter[tuple[Scope, UUID | None]]()
 
-    def drops(self, scope: Scope) -> int:
-        return self._drops[scope]
+    def drops(self, scope: Scope, subject: UUID) -> int:
+        return self._drops[scope, subject] + self._drops[scope, None]
 
     def find(self, question: Question, model: str) -> Reply | None:
         with self._lock:
             return self._find(self._keys.answer(question, model))
 
-    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+        matter = question.matter
         key, raw = self._keys.answer(question, model), records.encode(reply)
         with self._lock:
             if known := self._find(key):
                 return known
-            has_before = question.after is None or self._find(self._keys.answer(question.after, model))
-            if self._drops[question.scope] == drops and has_before:
+            if self.drops(matter.scope, matter.subject) == matter.drops:
                 self._kept[key] = (self._clock() + self._answer_ttl, raw)
             return reply
 
     def drop(self, scope: Scope, subject: UUID | None = None) -> int:
         begins = self._keys.answers(scope, subject).removesuffix("*")
         with self._lock:
-            self._drops[scope] += 1
+            self._drops[scope, subject] += 1
             dropped = [key for key in self._kept if key.startswith(begins)]
             for key in dropped:
                 del self._kept[key]

@@ -25,7 +25,7 @@ class Pinned:
     """After an answer is there, no attempt, crash or refused commit asks for it again while it is kept.
 
     Threads that ask the same at once ask once. An answer that turns out to be of no use is kept too: asking the same
-    would cost as much, and say as little. Only what was dropped, since it was forgotten, is not kept.
+    would cost as much, and say as little. Only an answer that may quote what was forgotten meanwhile is not kept.
     """
 
     def __init__(self, model: Model, pins: Pins, tally: Tally) -> None:
@@ -40,7 +40,6 @@ class Pinned:
         return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
-        drops = self._pins.drops(question.scope)  # before others are waited for, who may ask long
         with self._alone(question):
             found = self._pins.find(question, self.id)
             if found:
@@ -50,12 +49,12 @@ class Pinned:
             if question.earlier:
                 self._tally.count(self.id, asked_again=1)
                 log.info("the model is asked again", model=self.id, complaint=question.earlier[-1].complaint)
-            return self._pins.pin(question, self.id, reply, drops=drops)
+            return self._pins.pin(question, self.id, reply)
 
     @contextmanager
     def _alone(self, question: Question) -> Generator[None]:
         """Nobody else in this process is asking the same meanwhile."""
-        key = str(question.subject), question.digest
+        key = str(question.matter.subject), question.digest
         with self._lock:
             turn = self._turns.setdefault(key, _Turn())
             turn.count += 1

@@ -16,6 +16,9 @@ from nous.store import records
 _DROPS = 7 * 86400
 """Seconds that drops are counted after the last one: far longer than any question takes."""
 
+_ALL = "all"
+"""Of which every subject's answers were dropped."""
+
 
 class RedisPins:
     """`Pins` on one Redis primary, each for *answer_ttl* seconds. *client* must not decode responses."""
@@ -26,9 +29,9 @@ class RedisPins:
         self._answer_ttl = answer_ttl
         self._run = Scripts(client, package="nous.llm.scripts")
 
-    def drops(self, scope: Scope) -> int:
+    def drops(self, scope: Scope, subject: UUID) -> int:
         with translated():
-            return int(self._client.get(self._keys.drops(scope)) or 0)
+            return sum(map(int, filter(None, self._client.hmget(self._keys.drops(scope), str(subject), _ALL))))
 
     def find(self, question: Question, model: str) -> Reply | None:
         with translated():
@@ -42,22 +45,23 @@ class RedisPins:
                 self._client.delete(self._keys.answer(question, model))
                 return None
 
-    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
-        answers = (question, question.after) if question.after else (question,)
-        keys = (self._keys.drops(question.scope), *(self._keys.answer(each, model) for each in answers))
-        arguments = (drops, records.encode(reply), self._answer_ttl)
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+        matter = question.matter
+        keys = self._keys.drops(matter.scope), self._keys.answer(question, model)
+        drops = "" if matter.drops is None else matter.drops
+        arguments = (str(matter.subject), drops, records.encode(reply), self._answer_ttl)
         return records.decode(Reply, self._run("pin", keys, arguments))
 
     def drop(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
         """Forget the answers about *subject*, or all of *scope*; returns how many. With *dry_run* it only counts."""
         if not dry_run:
-            self._count_drop(scope)
+            self._count_drop(scope, _ALL if subject is None else str(subject))
         with translated():
             found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
             return len(found) if dry_run or not found else int(self._client.unlink(*found))
 
-    def _count_drop(self, scope: Scope) -> None:
+    def _count_drop(self, scope: Scope, of: str) -> None:
         with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.incr(self._keys.drops(scope))
+            pipe.hincrby(self._keys.drops(scope), of, 1)
             pipe.expire(self._keys.drops(scope), _DROPS)
             pipe.execute()

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 import redis
 
 from nous.anchorer import Anchorer
 from nous.arbiter import ModelArbiter
 from nous.author import Author
+from nous.bus.tombstones import Tombstones
 from nous.embed.base import Embedder
 from nous.embed.remote import RemoteEmbedder
 from nous.embed.unready import Unready
@@ -32,6 +34,8 @@ from nous.llm.redis_outages import RedisOutages
 from nous.llm.redis_pins import RedisPins
 from nous.llm.redis_tally import RedisTally
 from nous.llm.remote import Remote, split
+from nous.matter import Matter
+from nous.scope import Scope
 from nous.settings.model import LlmSettings, Settings
 from nous.summary.prompting import Prompt, built_in, parsed
 from nous.tokens import estimate
@@ -59,6 +63,13 @@ def books_of(client: redis.Redis, settings: Settings) -> ModelBooks:
         outages=RedisOutages(client, keys),
         tally=RedisTally(client, keys),
     )
+
+
+def matter(scope: Scope, subject: UUID, *, pins: Pins, tombstones: Tombstones) -> Matter:
+    """What is asked about *subject*, the id of a session's episode among others, by who reads of it from now on."""
+    drops = pins.drops(scope, subject)
+    # Looked for after: who was handed an event and comes late finds the tombstone, or his answer is dropped.
+    return Matter(scope=scope, subject=subject, drops=None if tombstones.find(scope, str(subject)) else drops)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

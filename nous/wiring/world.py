@@ -43,7 +43,7 @@ from nous.store.transcripts import StoredTranscripts
 from nous.store.uploads import Uploads
 from nous.wiring.choices import deadline_of, embedder, excerpts, patience_of, policy
 from nous.wiring.index import indexes_of
-from nous.wiring.model import Mind, ModelBooks, books_of, mind_of
+from nous.wiring.model import Mind, ModelBooks, books_of, matter, mind_of
 
 DECISION_KEEPER = "decision-keeper"
 
@@ -103,7 +103,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     uploads = RedisUploads(client)
     books, clock = books_of(client, settings), partial(datetime.now, UTC)
     mind = mind_of(settings, books, excerpts=excerpts(settings.excerpt), clock=clock)
-    kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind)
+    kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind, books=books)
     patience = patience_of(settings)
     leases = LeaseKeeper(bus, lease=patience.lease, deadline=deadline_of(settings))
     return World(
@@ -147,8 +147,10 @@ def _kit(
     keys: StoreKeys,
     bus_keys: BusKeys,
     mind: Mind,
+    books: ModelBooks,
 ) -> Kit:
     episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
+    tombstones = RedisTombstones(client, bus_keys)
     return Kit(
         episodes=episodes,
         episode_vectors=episodes,
@@ -166,7 +168,8 @@ def _kit(
         anchorer=mind.anchorer,
         excerpts=mind.anchorer.excerpts,
         policy=policy(settings, RedisCalibrations(client, keys)),
-        forgotten=RedisTombstones(client, bus_keys).forms,
+        forgotten=tombstones.forms,
+        matter=partial(matter, pins=books.pins, tombstones=tombstones),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
 from builders.kits import kit_of
@@ -21,6 +21,7 @@ from nous.kit import Worker
 from nous.llm.base import Question
 from nous.llm.memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
 from nous.llm.scripted import Answer, Scripted
+from nous.matter import Matter
 from nous.runtime.attempt import Attempts
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.leases import LeaseKeeper
@@ -69,6 +70,9 @@ class ModelWorld:
     def clock(self) -> float:
         return self.now
 
+    def matter(self, scope: Scope, subject: UUID) -> Matter:
+        return Matter(scope=scope, subject=subject, drops=self.books.pins.drops(scope, subject))
+
     def date(self) -> datetime:
         return datetime.fromtimestamp(self.now, tz=UTC)
 
@@ -92,6 +96,7 @@ class ModelWorld:
             transcripts=StoredTranscripts(self.store, StoreKeys()),
             clock=self.date,
             author=author,
+            matter=self.matter,
         )
         self.patience = Patience(lease=LEASE)
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)

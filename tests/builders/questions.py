@@ -9,6 +9,7 @@ from nous.llm.base import Question
 from nous.llm.endpoint import Endpoint
 from nous.llm.loop import LoopThread
 from nous.llm.remote import Remote
+from nous.matter import Matter
 from nous.scope import Scope
 
 KEY = "sk-test-0123456789abcdef"
@@ -27,8 +28,7 @@ SCHEMA: dict[str, Any] = {
 
 def question(user: str = PROMPT, **fields: Any) -> Question:
     known: dict[str, Any] = {
-        "scope": Scope(),
-        "subject": UUID(int=1),
+        "matter": Matter.of(Scope(), UUID(int=1)),
         "system": "You summarize what you are given.",
         "user": user,
         "name": "episode",

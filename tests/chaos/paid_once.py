@@ -73,13 +73,13 @@ class FatefulPins:
         self._asked.append((question, model))
         return self._pins.find(question, model)
 
-    def drops(self, scope: Scope) -> int:
-        return self._pins.drops(scope)
+    def drops(self, scope: Scope, subject: UUID) -> int:
+        return self._pins.drops(scope, subject)
 
-    def pin(self, question: Question, model: str, reply: Reply, *, drops: int) -> Reply:
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
         if self._fate is Fate.BEFORE_PIN:
             die()
-        kept = self._pins.pin(question, model, reply, drops=drops)
+        kept = self._pins.pin(question, model, reply)
         if self._fate is Fate.AFTER_PIN:
             die()
         return kept

@@ -18,13 +18,21 @@ from nous.errors import BadInput
 from nous.llm.base import Question, Reply
 from nous.llm.books import Reservation, Spending
 from nous.llm.keys import LlmKeys
+from nous.matter import Matter
 from nous.scope import Scope
 
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
 HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")
 GPT, QWEN = "openai:gpt-5-mini", "ollama:qwen3:8b"
+MATTER = Matter.of(WORK, UUID(int=7))
+OTHER, ELSEWHERE = Matter.of(WORK, UUID(int=8)), Matter.of(HOME, UUID(int=7))
 QUESTION = Question(
-    scope=WORK, subject=UUID(int=7), system="You sum up.", user="User: hi", name="summary", schema={}, most_tokens=900
+    matter=MATTER,
+    system="You sum up.",
+    user="User: hi",
+    name="summary",
+    schema={},
+    most_tokens=900,
 )
 REPLY = Reply(text='{"title": "Gruß"}', model=GPT, tokens=Tokens(12, 34))
 
@@ -47,14 +55,14 @@ def test_a_pinned_answer_is_found_as_it_was(books: Books) -> None:
     cut_off = replace(REPLY, is_whole=False)
 
     assert books.pins.find(QUESTION, GPT) is None
-    assert books.pins.pin(QUESTION, GPT, cut_off, drops=0) == cut_off
+    assert books.pins.pin(QUESTION, GPT, cut_off) == cut_off
     assert books.pins.find(QUESTION, GPT) == cut_off
 
 
 def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
-    other, elsewhere = replace(QUESTION, subject=UUID(int=8)), replace(QUESTION, scope=HOME)
+    other, elsewhere = (replace(QUESTION, matter=each) for each in (OTHER, ELSEWHERE))
     for each in (QUESTION, replace(QUESTION, user="User: bye"), other, elsewhere):
-        books.pins.pin(each, GPT, REPLY, drops=0)
+        books.pins.pin(each, GPT, REPLY)
 
     assert books.pins.find(QUESTION, GPT) == REPLY
     books.pins.drop(WORK, UUID(int=7))
@@ -65,16 +73,16 @@ def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
 
 def test_the_first_pin_wins(books: Books) -> None:
     other = replace(REPLY, text="{}")
-    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
+    books.pins.pin(QUESTION, GPT, REPLY)
 
-    assert books.pins.pin(QUESTION, GPT, other, drops=0) == REPLY
+    assert books.pins.pin(QUESTION, GPT, other) == REPLY
     assert books.pins.find(QUESTION, GPT) == REPLY
 
 
 def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     replies = [replace(REPLY, text=f"answer {number}") for number in range(20)]
 
-    kept = at_once(*(lambda reply=reply: books.pins.pin(QUESTION, GPT, reply, drops=0) for reply in replies))
+    kept = at_once(*(lambda reply=reply: books.pins.pin(QUESTION, GPT, reply) for reply in replies))
 
     assert len(set(kept)) == 1
     assert books.pins.find(QUESTION, GPT) == kept[0]
@@ -85,67 +93,64 @@ def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     [
         replace(QUESTION, user="User: ho"),
         replace(QUESTION, most_tokens=901),
-        replace(QUESTION, scope=HOME),
-        replace(QUESTION, subject=UUID(int=8)),
+        replace(QUESTION, matter=ELSEWHERE),
+        replace(QUESTION, matter=OTHER),
         QUESTION.again("no JSON", "It is not JSON."),
     ],
 )
 def test_another_question_has_another_answer(books: Books, other: Question) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
+    books.pins.pin(QUESTION, GPT, REPLY)
 
     assert books.pins.find(other, GPT) is None
 
 
 def test_another_model_has_another_answer(books: Books) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
+    books.pins.pin(QUESTION, GPT, REPLY)
 
     assert books.pins.find(QUESTION, QWEN) is None
 
 
 def test_an_answer_is_kept_until_its_time_is_over(books: Books) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
+    books.pins.pin(QUESTION, GPT, REPLY)
 
     if books.client:  # its time is the server's alone
         assert books.client.ttl(KEYS.answer(QUESTION, GPT)) == pytest.approx(ANSWER_TTL, abs=60)
         return
     books.clock.now += ANSWER_TTL
     assert books.pins.find(QUESTION, GPT) is None
-    assert books.pins.pin(QUESTION, GPT, replace(REPLY, text="{}"), drops=0).text == "{}"
+    assert books.pins.pin(QUESTION, GPT, replace(REPLY, text="{}")).text == "{}"
 
 
 def test_what_cannot_be_written_down_is_refused(books: Books) -> None:
     with pytest.raises(BadInput):
-        books.pins.pin(QUESTION, GPT, replace(REPLY, text="\ud800"), drops=0)
+        books.pins.pin(QUESTION, GPT, replace(REPLY, text="\ud800"))
 
 
-def test_what_was_asked_before_answers_were_dropped_is_not_kept(books: Books) -> None:
-    known = books.pins.drops(WORK)
-    books.pins.drop(WORK, UUID(int=8))
+@pytest.mark.parametrize("dropped", [MATTER.subject, None], ids=["the subject's", "all"])
+def test_what_was_read_before_answers_were_dropped_is_not_kept(books: Books, dropped: UUID | None) -> None:
+    books.pins.drop(WORK, dropped)
 
-    assert books.pins.pin(QUESTION, GPT, REPLY, drops=known) == REPLY
+    assert books.pins.pin(QUESTION, GPT, REPLY) == REPLY
     assert books.pins.find(QUESTION, GPT) is None
-    books.pins.pin(QUESTION, GPT, REPLY, drops=books.pins.drops(WORK))
+    now = replace(MATTER, drops=books.pins.drops(WORK, MATTER.subject))
+    books.pins.pin(replace(QUESTION, matter=now), GPT, REPLY)
     assert books.pins.find(QUESTION, GPT) == REPLY
 
 
-def test_what_is_dropped_in_one_scope_is_kept_in_another(books: Books) -> None:
-    known = books.pins.drops(WORK)
-    books.pins.drop(HOME)
+@pytest.mark.parametrize("dropped", [OTHER, ELSEWHERE], ids=["another subject's", "another scope's"])
+def test_what_is_dropped_of_other_matters_is_kept_of_this(books: Books, dropped: Matter) -> None:
+    books.pins.drop(dropped.scope, dropped.subject)
 
-    books.pins.pin(QUESTION, GPT, REPLY, drops=known)
+    books.pins.pin(QUESTION, GPT, REPLY)
 
     assert books.pins.find(QUESTION, GPT) == REPLY
 
 
-def test_an_answer_is_kept_only_while_that_of_the_question_before_it_is(books: Books) -> None:
-    again, beyond = QUESTION.again("no JSON", "It is not JSON."), replace(QUESTION, user="User: bye", after=QUESTION)
-    books.pins.pin(again, GPT, REPLY, drops=0)
-    assert books.pins.find(again, GPT) is None
-    books.pins.pin(QUESTION, GPT, REPLY, drops=0)
+def test_an_answer_about_what_was_forgotten_before_it_was_asked_about_is_not_kept(books: Books) -> None:
+    late = replace(QUESTION, matter=replace(MATTER, drops=None))
 
-    for each in (again, beyond):
-        books.pins.pin(each, GPT, REPLY, drops=0)
-        assert books.pins.find(each, GPT) == REPLY
+    assert books.pins.pin(late, GPT, REPLY) == REPLY
+    assert books.pins.find(late, GPT) is None
 
 
 def test_drops_are_counted_for_a_week(books: Books) -> None:

@@ -11,13 +11,16 @@ import orjson
 import pytest
 from builders.keyspace import keys_with
 from builders.model_server import ModelServer, Request
-from builders.town import HERE, SAID_BY_OTHER, SHARED, Town
+from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session
 
+from nous.bus.base import Duplicate, Lane
 from nous.effects import Effects
 from nous.episode import CandidateFact
 from nous.events import episode_id
 from nous.fact import Row, Source
 from nous.learning.erasing import Erased
+from nous.learning.ruling import Doubt, Rulings
+from nous.matter import Matter
 from nous.runtime.forget import Forgetter, Receipt
 from nous.runtime.forgetting import Act, Known, Session
 from nous.store.keys import StoreKeys
@@ -45,13 +48,16 @@ def town(directory: Path) -> Iterator[Town]:
             town.stop()
 
 
-def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
-    """The facts that say so now."""
+def source_of(session: str) -> Source:
     episode = episode_id(HERE, session)
-    source = Source(
+    return Source(
         episode_id=episode, event_id=uuid5(episode, "e"), session_id=session, turns=(), said_at=datetime.now(UTC)
     )
-    lesson = town.world.kit.learner.teach([CandidateFact(text=text)], scope=HERE, source=source)
+
+
+def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
+    """The facts that say so now."""
+    lesson = town.world.kit.learner.teach([CandidateFact(text=text)], scope=HERE, source=source_of(session))
     if lesson.append:
         town.world.bus.apply(Effects(writes=(lesson.append,)))
     return [finding.fact.id for finding in lesson.findings]
@@ -97,6 +103,46 @@ def test_a_ruling_that_comes_while_what_it_quotes_is_forgotten_is_not_kept(direc
 
             assert [receipt.removed["facts"] for receipt in receipts] == [1]
             assert keys_with(town.client, "zebrasecret") == {}
+        finally:
+            town.stop()
+
+
+@pytest.mark.parametrize("what", ["session", "fact"])
+def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_is_not_kept(
+    town: Town, what: str
+) -> None:
+    [quoted] = teach(town, "one", QUOTED)
+    act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
+    kit = town.world.kit
+    assert kit.arbiter
+
+    class HeldUp:
+        """Has read the log, and asks only once that is forgotten."""
+
+        def rule(self, doubts: Sequence[Doubt], *, matter: Matter) -> Rulings:
+            forgetter(town.world).forget(act)
+            return arbiter.rule(doubts, matter=matter)
+
+    arbiter = kit.arbiter
+    replace(kit, arbiter=HeldUp()).learner.teach([CandidateFact(text=NEAR)], scope=HERE, source=source_of("two"))
+
+    assert keys_with(town.client, "zebrasecret") == {}
+
+
+def test_an_answer_about_a_session_that_was_forgotten_in_somebodys_hands_is_not_kept(directory: Path) -> None:
+    with ModelServer(about_its_session) as server:
+        town = Town(directory, server)
+        try:
+            town.publish(SECRET, "plantedwords")
+            [delivery] = town.world.bus.receive(
+                town.world.subscription("episode-summarizer"), lane=Lane.LIVE, limit=1, lease=60
+            )
+            forgetter(town.world).forget(Session(scope=HERE, name=SECRET))
+
+            effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
+
+            assert isinstance(town.world.bus.commit(delivery, effects), Duplicate)
+            assert keys_with(town.client, "plantedwords", "plantedanswer") == {}
         finally:
             town.stop()
 

@@ -26,6 +26,7 @@ from nous.llm.base import (
 from nous.llm.memory import MemoryTally
 from nous.llm.schemas import strict
 from nous.llm.scripted import Answer, Scripted
+from nous.matter import Matter
 from nous.scope import Scope
 from nous.summary.prompting import built_in, parsed
 
@@ -50,7 +51,7 @@ def entry(pair: object, relation: object) -> dict[str, object]:
 def asked(answers: Callable[[Question], Answer] | list[Answer], *doubts: Doubt) -> tuple[Rulings, Scripted]:
     model = Scripted(answers)
     arbiter = ModelArbiter(model=model, prompt=built_in("ruling"), tally=MemoryTally())
-    return arbiter.rule(doubts, scope=SCOPE, subject=SUBJECT), model
+    return arbiter.rule(doubts, matter=Matter.of(SCOPE, SUBJECT)), model
 
 
 def pairs_in(question: Question) -> list[dict[str, Any]]:
@@ -70,7 +71,7 @@ def test_all_that_is_open_is_asked_in_one_question_kept_under_the_episode() -> N
     found, model = asked([answer], doubt(1, "A.", "B."), doubt(2, "C.", "D."))
 
     (question,) = model.questions
-    assert (question.scope, question.subject) == (SCOPE, SUBJECT)
+    assert (question.matter.scope, question.matter.subject) == (SCOPE, SUBJECT)
     assert pairs_in(question) == [
         {"pair": 1, "new": "A.", "known": "B."},
         {"pair": 2, "new": "C.", "known": "D."},

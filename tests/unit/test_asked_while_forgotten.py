@@ -1,7 +1,6 @@
-"""A session whose answers are forgotten while a model is being asked about it: none that comes later is kept."""
+"""A session whose answers are forgotten while it is worked on: none that a model gives later is kept."""
 
 from collections.abc import Callable
-from functools import partial
 
 import orjson
 import pytest
@@ -9,12 +8,13 @@ from builders.answers import answer
 from builders.kits import kit_of
 from builders.model_world import ModelWorld
 
-from nous.excerpt import windows
+from nous.excerpt import Windows, windows
 from nous.kit import Kit
 from nous.llm.base import Question
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.transcripts import StoredTranscripts
+from nous.transcript.model import Transcript
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.session_anchorer import WORKER as ANCHORER
 
@@ -50,23 +50,34 @@ def compacting(world: ModelWorld, kit: Kit) -> None:
     [(ended, summary), (compacting, anchor), (ended, useless_at_first)],
     ids=["the next window", "the next window of an anchor", "asked again"],
 )
-@pytest.mark.parametrize("is_forgotten", [True, False])
-def test_what_is_asked_after_a_forgotten_answer_is_not_kept(
-    work: Callable[[ModelWorld, Kit], None], answers: Callable[[Question], str], *, is_forgotten: bool
+@pytest.mark.parametrize("moment", ["once it is read", "while the model answers", "never"])
+def test_no_answer_about_what_was_forgotten_since_it_was_read_is_kept(
+    work: Callable[[ModelWorld, Kit], None], answers: Callable[[Question], str], moment: str
 ) -> None:
     def answered(question: Question) -> str:
-        if is_forgotten and len(world.model.questions) == 1:
+        if moment == "while the model answers" and len(world.model.questions) == 1:
             world.books.pins.drop(Scope())
         return answers(question)
 
+    def excerpts(transcript: Transcript) -> Windows:
+        if moment == "once it is read":
+            world.books.pins.drop(Scope())
+        return windows(transcript, budget=800, most=4)
+
     world = ModelWorld(answered)
     transcripts = StoredTranscripts(world.store, StoreKeys())
-    excerpts = partial(windows, budget=800, most=4)
-    kit = kit_of(world.store, transcripts=transcripts, clock=world.date, author=world.author(), excerpts=excerpts)
+    kit = kit_of(
+        world.store,
+        transcripts=transcripts,
+        clock=world.date,
+        author=world.author(),
+        excerpts=excerpts,
+        matter=world.matter,
+    )
 
     work(world, kit)
 
     asked = world.model.questions
     assert len(asked) > 1
     kept = [world.books.pins.find(question, world.model.id) is not None for question in asked]
-    assert kept == [not is_forgotten] * len(asked)
+    assert kept == [moment == "never"] * len(asked)

@@ -131,7 +131,7 @@ def test_the_question_is_kept_under_the_episode_it_is_for() -> None:
     summarized(world)
 
     (episode,) = world.episodes
-    assert {(each.scope, each.subject) for each in world.model.questions} == {(episode.scope, episode.id)}
+    assert {(each.matter.scope, each.matter.subject) for each in world.model.questions} == {(episode.scope, episode.id)}
 
 
 def test_an_answer_that_tells_of_the_prompt_s_example_is_asked_for_again() -> None:

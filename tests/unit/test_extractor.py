@@ -27,6 +27,7 @@ from nous.llm.base import (
 from nous.llm.memory import MemoryTally
 from nous.llm.schemas import strict
 from nous.llm.scripted import Answer, Scripted
+from nous.matter import Matter
 from nous.scope import Scope
 from nous.summary.fallback import facts_of
 from nous.summary.prompting import built_in
@@ -63,7 +64,7 @@ def extracted(
 ) -> tuple[tuple[CandidateFact, ...], tuple[Question, ...]]:
     model = Scripted(answers)
     extractor = Extractor(model=model, prompt=built_in("facts"), tally=MemoryTally())
-    return extractor.extract(summary, brief, scope=SCOPE, subject=SUBJECT), model.questions
+    return extractor.extract(summary, brief, matter=Matter.of(SCOPE, SUBJECT)), model.questions
 
 
 def test_a_model_is_asked_once_on_the_summary_and_what_was_shown() -> None:
@@ -72,7 +73,7 @@ def test_a_model_is_asked_once_on_the_summary_and_what_was_shown() -> None:
     assert [(each.text, each.turns, each.trust) for each in found] == [
         ("Billing listens on port 9017.", (2,), Trust.ASSISTANT)
     ]
-    assert (question.scope, question.subject) == (SCOPE, SUBJECT)
+    assert (question.matter.scope, question.matter.subject) == (SCOPE, SUBJECT)
     for told in (SUMMARY.title, SUMMARY.summary, *SUMMARY.key_points, "--- turn 2 ---", SAID[2].text):
         assert told in question.user
 
@@ -201,7 +202,7 @@ def test_a_call_that_fails_is_raised_so_that_it_is_made_again(error: NousError) 
 def test_without_a_model_or_what_was_shown_nobody_is_asked() -> None:
     alone = Extractor(prompt=built_in("facts"))
 
-    assert alone.extract(SUMMARY, BRIEF, scope=SCOPE, subject=SUBJECT) == facts_of(SUMMARY, BRIEF)
+    assert alone.extract(SUMMARY, BRIEF, matter=Matter.of(SCOPE, SUBJECT)) == facts_of(SUMMARY, BRIEF)
     assert extracted([], None) == (facts_of(SUMMARY, None), ())
 
 

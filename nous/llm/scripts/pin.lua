@@ -1,14 +1,14 @@
--- Keep an answer, unless there is one, or it was asked for before answers were dropped. Sent twice, it finds its own.
+-- Keep an answer, unless there is one, or answers about the same were dropped since. Sent twice, it finds its own.
 --
--- KEYS  1 drops  2 the answer  3 the one to the question before it, if there was one
--- ARGV  1 drops that were known when it was asked for  2 the answer  3 seconds to keep it
+-- KEYS  1 drops  2 the answer
+-- ARGV  1 the subject  2 its drops that were known before it was asked about  3 the answer  4 seconds to keep it
 -- Returns the answer that is kept, or this one.
 local known = redis.call('GET', KEYS[2])
 if known then
   return known
 end
-local is_dropped = (redis.call('GET', KEYS[1]) or '0') ~= ARGV[1]
-if not is_dropped and (not KEYS[3] or redis.call('EXISTS', KEYS[3]) == 1) then
-  redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
+local drops = redis.call('HMGET', KEYS[1], ARGV[1], 'all')
+if tonumber(drops[1] or 0) + tonumber(drops[2] or 0) == tonumber(ARGV[2]) then
+  redis.call('SET', KEYS[2], ARGV[3], 'EX', ARGV[4])
 end
-return ARGV[2]
+return ARGV[3]
