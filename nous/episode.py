@@ -142,6 +142,11 @@ class Summary:
         """What it is found by: the title, the summary and the lessons."""
         return " ".join((f"{self.title}.", self.summary, *self.key_points))
 
+    @property
+    def still_open(self) -> tuple[str, ...]:
+        """The open threads, but for the one that the rationale of the outcome tells already."""
+        return tuple(thread for thread in self.open_threads if thread != self.outcome_rationale)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:

@@ -8,6 +8,7 @@ from nous.cli.frame import App
 from nous.cli.show import counted, print_json
 from nous.embed.absent import present
 from nous.episode import Trust
+from nous.kit import Kit
 from nous.learning.known import KnownFact
 from nous.recall.context import LONGEST, Notes, block, left_out, ranked
 from nous.recall.hits import Filters, Remembrance
@@ -35,33 +36,35 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     where nothing is known, and a query such as "ok" or "/commit" is not searched for. Facts that only a tool or a page
     has said are left out, and counted on standard error.
     """
-    world, within = build(app.settings), Scope.parse(scope)
-    kit, embedder = world.kit, present(world.kit.embedder)
-    is_idle = is_trivial(query)
-    question = asked(query, embedder.embed) if not is_idle else asked("", None)
-    with kit.memory.shelf(kit.facts, within, embedder) as shelf:
-        only = Filters(kinds=(Remembrance.FACT,), trust=Trust.ASSISTANT)
-        hits = search(question, Library(shelf=shelf, only=only), limit=50) if question.text else ()
-        facts = _in_order(shelf, [hit.id for hit in hits if hit.superseded_by is None])
-        doubted = left_out(shelf.knowledge)
-    episodes, anchor = kit.episodes.recent(within, 1), kit.anchors.latest(within)
-    is_newer = anchor is not None and (not episodes or anchor.at >= episodes[0].ended_at)
-    notes = Notes(facts=facts, anchor=anchor if is_newer else None, episode=episodes[0] if episodes else None)
+    notes, doubted = _gathered(build(app.settings).kit, Scope.parse(scope), query)
     told = block(notes, budget=budget)
     if as_json:
         print_json({"block": told, "left_out": doubted})
     elif told:
         click.echo(told)
-    if not facts and not episodes and not anchor and not doubted:
+    if not (notes.facts or notes.episode or notes.anchor or doubted):
         click.echo(f"nous: nothing is known in {scope}", err=True)
-    if query.strip() and is_idle:
+    if query.strip() and is_trivial(query):
         click.echo(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
     if not told and block(notes):
         click.echo(f"nous: no note fits into {budget:,} characters", err=True)
     if doubted:
-        is_one = doubted == 1
-        what = f"{counted(doubted, 'fact')} that only a tool or page has said {'is' if is_one else 'are'} left out"
-        click.echo(f"nous: {what}", err=True)
+        verb = "is" if doubted == 1 else "are"
+        click.echo(f"nous: {counted(doubted, 'fact')} that only a tool or page has said {verb} left out", err=True)
+
+
+def _gathered(kit: Kit, scope: Scope, query: str) -> tuple[Notes, int]:
+    """What there is to tell, and how many facts are not to be told."""
+    embedder = present(kit.embedder)
+    question = asked("", None) if is_trivial(query) else asked(query, embedder.embed)
+    with kit.memory.shelf(kit.facts, scope, embedder) as shelf:
+        only = Filters(kinds=(Remembrance.FACT,), trust=Trust.ASSISTANT)
+        hits = search(question, Library(shelf=shelf, only=only), limit=50) if question.text else ()
+        facts = _in_order(shelf, [hit.id for hit in hits if hit.superseded_by is None])
+        doubted = left_out(shelf.knowledge)
+    episode, anchor = next(iter(kit.episodes.recent(scope, 1)), None), kit.anchors.latest(scope)
+    is_newer = anchor and (episode is None or anchor.at >= episode.ended_at)
+    return Notes(facts=facts, anchor=anchor if is_newer else None, episode=episode), doubted
 
 
 def _in_order(shelf: Shelf, found: list[UUID]) -> list[KnownFact]:

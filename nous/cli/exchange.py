@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import copymode
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -14,10 +15,12 @@ import click
 from nous.bus.base import Refused
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Importer
+from nous.cli.knowing import scopes_named
 from nous.cli.reading import opened
+from nous.cli.show import counted
 from nous.effects import Effects, SaveEpisode
 from nous.episode import CandidateFact, Episode
-from nous.errors import BadInput, NotFound
+from nous.errors import BadInput
 from nous.fact import Confirmed, Fact, Learned, Row
 from nous.jobs.rq.census import workers_seen
 from nous.learning.usable import checked
@@ -38,8 +41,8 @@ def export_(app: App, target: str, *, scope: Sequence[str]) -> None:
     Vectors, transcripts and answers of models are left out. `nous import` reads the lines, here or elsewhere.
     """
     world = build(app.settings)
-    scopes, counts = _scopes(world, scope), Counter[type]()
-    with _written(target) as stream:
+    scopes, counts = scopes_named(world, scope), Counter[type]()
+    with written(target) as stream:
         for each in scopes:
             for carried in _records(world, each):
                 stream.write(line(carried))
@@ -47,18 +50,11 @@ def export_(app: App, target: str, *, scope: Sequence[str]) -> None:
     click.echo(f"nous: {_counted(counts)} exported", err=True)
 
 
-def _scopes(world: World, names: Sequence[str]) -> Sequence[Scope]:
-    """Those that go by *names*, or all. Raises `NotFound`."""
-    known, wanted = world.kit.episodes.scopes(), [Scope.parse(name) for name in names]
-    for each in wanted:
-        if each not in known:
-            raise NotFound(f"there is no scope {each}, nor anything of it")
-    return wanted or known
-
-
 @contextmanager
-def _written(target: str) -> Generator[BinaryIO]:
+def written(target: str) -> Generator[BinaryIO]:
     """The file *target*, put there once it is whole, or standard output where it is `-`.
+
+    It gets the permissions of the file whose place it takes.
 
     Raises:
         BadInput: it cannot be written.
@@ -69,23 +65,33 @@ def _written(target: str) -> Generator[BinaryIO]:
     path = Path(target).resolve()
     is_file = path.is_file() or not path.exists()  # a pipe must not be replaced by a file
     part = path.with_name(f"{path.name}.{uuid4().hex[:8]}.part") if is_file else path
-    try:
+    with _refused(target):
         stream = part.open("wb")
-    except OSError as error:
-        raise BadInput(f"{target} could not be written: {error.strerror}") from error
     try:
         with stream:
+            if is_file and path.exists():
+                copymode(path, part)
             yield stream
-        part.replace(path)
+        with _refused(target):
+            part.replace(path)
     except BaseException:
         if is_file:
             part.unlink()
         raise
 
 
+@contextmanager
+def _refused(target: str) -> Generator[None]:
+    """Says that *target* could not be written, as `BadInput`."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{target} could not be written: {error.strerror}") from error
+
+
 def _counted(counts: Counter[type]) -> str:
     rows = sum(count for kind, count in counts.items() if kind is not Episode)
-    return f"{counts[Episode]} episodes and {rows} rows with {counts[Learned]} facts"
+    return f"{counted(counts[Episode], 'episode')} and {counted(rows, 'row')} with {counted(counts[Learned], 'fact')}"
 
 
 def _records(world: World, scope: Scope) -> Iterator[Carried]:

@@ -19,7 +19,8 @@ from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.scope import Scope
 from nous.wiring import World, build, forgetter
 
-_SHOWN = 5
+_MOST_IDS = 5
+"""Ids of revived facts that are told; the receipt has all."""
 
 
 @click.command()
@@ -60,7 +61,12 @@ def forget(
     with _writable(receipt):
         if not dry_run:
             _make_sure(expected, yes=yes)
-        _tell(expected if dry_run else forgets.forget(act), receipt)
+        done = expected if dry_run else forgets.forget(act)
+    try:
+        if receipt:
+            _write(done, receipt)
+    finally:
+        _tell(done)
 
 
 def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> Act:
@@ -89,7 +95,7 @@ def _make_sure(expected: Receipt, *, yes: bool) -> None:
     click.confirm(f"Forget {_named(expected)} for good?", abort=True, err=True)
 
 
-def _tell(receipt: Receipt, path: Path | None) -> None:
+def _tell(receipt: Receipt) -> None:
     verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
     click.echo(f"{_named(receipt)} {verb}")
     if receipt.first_at:
@@ -101,8 +107,6 @@ def _tell(receipt: Receipt, path: Path | None) -> None:
         click.echo(f"not removed: {each}")
     if receipt.unreadable:
         click.echo(f"not removed: {receipt.unreadable} entries of streams of which nobody can tell whose they are")
-    if path:
-        _write(receipt, path)
 
 
 def _named(receipt: Receipt) -> str:
@@ -116,7 +120,7 @@ def _as_table(receipt: Receipt) -> str:
 
 
 def _as_revived(receipt: Receipt) -> str:
-    count, ids = len(receipt.revived), [str(each) for each in receipt.revived[:_SHOWN]]
+    count, ids = len(receipt.revived), [str(each) for each in receipt.revived[:_MOST_IDS]]
     older = "1 older fact becomes" if count == 1 else f"{count:,} older facts become"
     return f"{older} current again: {' '.join(ids)}{' ...' if count > len(ids) else ''}"
 
@@ -145,4 +149,5 @@ def _write(receipt: Receipt, path: Path) -> None:
     try:
         path.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z) + b"\n")
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}; it is forgotten all the same") from error
+        although = "" if receipt.is_rehearsal else "; it is forgotten all the same"
+        raise BadInput(f"{path} cannot be written: {error.strerror}{although}") from error

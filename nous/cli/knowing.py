@@ -1,6 +1,6 @@
 """What a scope knows, as commands need it."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from nous.embed.absent import present
@@ -19,6 +19,15 @@ def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
     """What a scope knows at this moment; without vectors where the embedder cannot say who it is."""
     with world.kit.memory.current(world.kit.facts, scope, present(world.kit.embedder)) as knowledge:
         yield knowledge
+
+
+def scopes_named(world: World, names: Sequence[str]) -> Sequence[Scope]:
+    """Those that go by *names*, or all where there are none. Raises `NotFound`."""
+    known, wanted = world.kit.episodes.scopes(), [Scope.parse(name) for name in names]
+    for each in wanted:
+        if each not in known:
+            raise NotFound(f"there is no scope {each}, nor anything of it")
+    return wanted or known
 
 
 def checked_beginning(name: str) -> str:

@@ -90,8 +90,7 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield f"  because {summary.outcome_rationale}"
     yield from (f"  decided: {shortened(each.description, 140)}" for each in episode.decisions if not each.turns)
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
-    open_threads = (thread for thread in summary.open_threads if thread != summary.outcome_rationale)
-    yield from (f"  open: {shortened(thread, 150)}" for thread in open_threads)
+    yield from (f"  open: {shortened(thread, 150)}" for thread in summary.still_open)
 
 
 def _in_sum(episodes: Sequence[Episode]) -> str:

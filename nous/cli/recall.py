@@ -18,7 +18,8 @@ from nous.transcript.sessions import split_sessions
 from nous.transcript.view.grouping import TurnText
 from nous.wiring import embedder
 
-_SHOWN = 300
+_LONGEST = 300
+"""Characters of a turn that are shown."""
 
 
 @click.command()
@@ -89,4 +90,4 @@ def _located(source: str) -> Path:
 
 def _told(hit: TurnHit, place: TurnPlace) -> str:
     session = f"session {place.session} " if place.session else ""
-    return f"{session}turn {place.turn}  by {'; by '.join(hit.found_by)}\n  {shortened(hit.text, _SHOWN)}"
+    return f"{session}turn {place.turn}  by {'; by '.join(hit.found_by)}\n  {shortened(hit.text, _LONGEST)}"

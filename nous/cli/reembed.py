@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import knowledge_of
+from nous.cli.knowing import knowledge_of, scopes_named
 from nous.cli.show import counted, print_json
 from nous.jobs.rq.census import workers_seen
 from nous.learning.announcing import unembedded
@@ -27,16 +27,16 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> 
     another embedder stay where they are, so workers that still use it are not disturbed, and going back costs nothing.
     """
     world = build(app.settings)
-    scopes = [Scope.parse(each) for each in scope] or world.kit.episodes.scopes()
-    counts = {each: _waiting(world, each) for each in scopes}
+    embedder = world.kit.embedder.id
+    counts = {each: _waiting(world, each) for each in scopes_named(world, scope)}
     waiting = {each: count for each, count in counts.items() if count}
     if not dry_run:
         for each in waiting:
             _hand_over(world, each)
     if as_json:
-        print_json([_as_object(world, *row, is_handed_over=not dry_run) for row in waiting.items()])
+        print_json([_as_object(*row, embedder, is_handed_over=not dry_run) for row in waiting.items()])
     else:
-        click.echo("\n".join(_lines(world, waiting, is_dry=dry_run)))
+        click.echo("\n".join(_lines(waiting, embedder, is_dry=dry_run)))
     if waiting and not dry_run and not workers_seen(world.rq_client):
         click.echo("nous: no worker runs: nous up", err=True)
 
@@ -51,8 +51,7 @@ def _hand_over(world: World, scope: Scope) -> None:
     world.bus.publish(unembedded(scope, state=state, at=world.kit.clock()))
 
 
-def _lines(world: World, waiting: Mapping[Scope, int], *, is_dry: bool) -> Iterator[str]:
-    embedder = world.kit.embedder.id
+def _lines(waiting: Mapping[Scope, int], embedder: str, *, is_dry: bool) -> Iterator[str]:
     for scope, count in waiting.items():
         verb = "would be" if is_dry else "was" if count == 1 else "were"
         yield f"{scope}: {counted(count, 'fact')} without a vector by {embedder} {verb} handed to workers"
@@ -60,5 +59,5 @@ def _lines(world: World, waiting: Mapping[Scope, int], *, is_dry: bool) -> Itera
         yield f"every fact has its vector by {embedder}"
 
 
-def _as_object(world: World, scope: Scope, count: int, *, is_handed_over: bool) -> dict[str, Any]:
-    return {"scope": str(scope), "facts": count, "embedder": world.kit.embedder.id, "handed_over": is_handed_over}
+def _as_object(scope: Scope, count: int, embedder: str, *, is_handed_over: bool) -> dict[str, Any]:
+    return {"scope": str(scope), "facts": count, "embedder": embedder, "handed_over": is_handed_over}

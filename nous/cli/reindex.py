@@ -1,13 +1,11 @@
 """`nous reindex`: build the index of facts anew from the log."""
 
-from collections.abc import Sequence
-
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import scopes_named
 from nous.cli.show import table
 from nous.errors import BadInput
-from nous.scope import Scope
 from nous.wiring import build
 
 
@@ -23,10 +21,10 @@ def reindex(app: App, *, scope: str | None, everything: bool) -> None:
     if everything == bool(scope):
         raise BadInput("name a --scope, or say --all")
     world = build(app.settings)
+    scopes = scopes_named(world, [scope] if scope else [])
     indexes, embedder = world.kit.memory.indexes, world.kit.embedder
     if indexes is None:
         click.echo('each process holds its own index and builds it when it starts (index.engine = "memory")')
         return
-    scopes: Sequence[Scope] = world.kit.episodes.scopes() if scope is None else (Scope.parse(scope),)
     built = [(str(each), indexes.rebuild(each, embedder=embedder.id, dim=embedder.dim)) for each in scopes]
     click.echo(table(("scope", "facts"), ((name, f"{count:,}") for name, count in built)) if built else "no scopes")

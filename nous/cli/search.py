@@ -9,6 +9,7 @@ import click
 from nous.cli.frame import App
 from nous.cli.memory import place_told
 from nous.cli.show import print_json, shortened
+from nous.embed.absent import present
 from nous.episode import Category
 from nous.errors import BadInput
 from nous.recall.hits import Filters, Hit, Remembrance
@@ -21,9 +22,8 @@ from nous.wiring import build
 _EPISODES = 1000
 """Episodes that are searched: those that ended last."""
 
-_SHOWN = "%Y-%m-%d %H:%M"
-
-_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
+_SECOND = "%Y-%m-%dT%H:%M:%S"
+_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", _SECOND])
 
 
 def _utc(_: click.Context, __: click.Parameter, time: datetime | None) -> datetime | None:
@@ -62,16 +62,16 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
         raise BadInput("the query is empty: say what to look for")
     filters = Filters(**only)
     if filters.after and filters.before and filters.after >= filters.before:
-        raise BadInput(f"nothing is after {filters.after:{_SHOWN}} and before {filters.before:{_SHOWN}}")
+        raise BadInput(f"nothing is after {filters.after:{_SECOND}} and before {filters.before:{_SECOND}}")
     if filters.categories and set(filters.kinds) == {Remembrance.EPISODE}:
         raise BadInput("episodes have no category: drop --category, or search for facts")
     world, within = build(app.settings), Scope.parse(scope)
-    kit = world.kit
+    kit, embedder = world.kit, present(world.kit.embedder)
     episodes = kit.episodes.recent(within, limit=_EPISODES)
-    question = asked(query, kit.embedder.embed)
+    question = asked(query, embedder.embed)
     ids = [episode.id for episode in episodes]
-    vectors = kit.episode_vectors.episode_vectors(within, ids, embedder=kit.embedder.id)
-    with kit.memory.shelf(kit.facts, within, kit.embedder) as shelf:
+    vectors = kit.episode_vectors.episode_vectors(within, ids, embedder=embedder.id)
+    with kit.memory.shelf(kit.facts, within, embedder) as shelf:
         library = Library(shelf=shelf, episodes=episodes, vectors=vectors, only=filters)
         hits = find(question, library, limit=limit, everything=everything)
         is_empty = not episodes and not any(shelf.knowledge)

@@ -10,7 +10,7 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.knowing import checked_beginning, knowledge_of, one_of
-from nous.cli.show import print_json, shortened
+from nous.cli.show import counted, print_json, shortened
 from nous.errors import NotFound
 from nous.fact import Source
 from nous.recall.why import GAVE_WAY, Grounds, Relative, Telling, grounds, named
@@ -53,13 +53,12 @@ def _lines(found: Grounds) -> Iterator[str]:
     known, fact = found.known, found.known.fact
     yield fact.text
     about = f" about {fact.subject}" if fact.subject else ""
-    sessions = "1 session" if known.times_confirmed == 1 else f"{known.times_confirmed} sessions"
     kind = f"{'an' if fact.category[0] in 'aeiou' else 'a'} {fact.category} fact"
-    yield f"  {kind}{about} in {fact.scope}, said by {sessions}; {_state(found)}"
+    yield f"  {kind}{about} in {fact.scope}, said by {counted(known.times_confirmed, 'session')}; {_state(found)}"
     yield f"  {fact.id}"
-    below = {each.reason: f"it {each.relation} another, see below" for each in found.relatives}
+    below = {(each.at, each.reason): f"it {each.relation} another, see below" for each in found.relatives}
     for number, telling in enumerate(found.tellings):
-        reason = below.get(telling.reason, telling.reason)
+        reason = below.get((telling.at, telling.reason), telling.reason)
         yield from _telling(replace(telling, reason=reason), is_first=number == 0)
     for relative in found.relatives:
         yield from _relative(relative)

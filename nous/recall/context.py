@@ -57,8 +57,8 @@ def block(notes: Notes, *, budget: int = LONGEST) -> str:
     The block is marked by the digest of what stands in it, so that nothing in it can end it.
     """
     room = min(budget, LONGEST) - len(_wrapped(""))
-    last = _fitting(_last_session(notes), int(room * _SHARE_OF_LAST_SESSION))
-    facts = _fitting(_known(notes.facts), room - len(last) - len("\n\n"))
+    last = _last_session(notes, int(room * _SHARE_OF_LAST_SESSION))
+    facts = _known(notes.facts, room - len(last) - len("\n\n"))
     parts = [part for part in (last, facts) if part]
     return _wrapped("\n\n".join(parts)) if parts else ""
 
@@ -68,7 +68,12 @@ def _wrapped(text: str) -> str:
     return f"<{_NAME} {mark}>\n{_HEAD}\n\n{text}\n</{_NAME} {mark}>"
 
 
-def _last_session(notes: Notes) -> Iterator[str]:
+def _last_session(notes: Notes, room: int) -> str:
+    lines = [*_of_last_session(notes)]
+    return "\n".join(lines[at] for at in _fitting(lines, room))
+
+
+def _of_last_session(notes: Notes) -> Iterator[str]:
     if anchor := notes.anchor:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
         yield from anchor.summary.to_prompt_text().splitlines()
@@ -76,14 +81,19 @@ def _last_session(notes: Notes) -> Iterator[str]:
         yield f"# The last session, which ended {episode.ended_at:%Y-%m-%d %H:%M} UTC: {episode.summary.title}"
         yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale)}"
         yield _line(episode.summary.summary)
-        threads = (each for each in episode.summary.open_threads if each != episode.summary.outcome_rationale)
-        yield from (f"- still open: {_line(thread)}" for thread in threads)
+        yield from (f"- still open: {_line(thread)}" for thread in episode.summary.still_open)
 
 
-def _known(facts: Sequence[KnownFact]) -> Iterator[str]:
+def _known(facts: Sequence[KnownFact], room: int) -> str:
+    """What is left out for want of room is no contrary, so the notes that are told may get shorter."""
+    told = [facts[at - 1] for at in _fitting([*_of_facts(facts)], room)[1:]]
+    return "\n".join(_of_facts(told)) if told else ""
+
+
+def _of_facts(facts: Sequence[KnownFact]) -> Iterator[str]:
+    """A note on each of *facts*, which says so where another of them tells the contrary."""
     there = {known.fact.id: known for known in facts}
-    if facts:
-        yield "# What is known"
+    yield "# What is known"
     for known in facts:
         doubts = "; another note says the contrary" if any(map(partial(_deny, known), _beside(known, there))) else ""
         yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{doubts})"
@@ -106,12 +116,16 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _fitting(lines: Iterable[str], room: int) -> str:
-    """The first of *lines*, under their heading, that fit into *room* characters; a line too long is passed over."""
-    kept: list[str] = []
-    for line in lines:
-        if sum(map(len, kept)) + len(kept) + len(line) <= room:
-            kept.append(line)
+def _fitting(lines: Sequence[str], room: int) -> list[int]:
+    """Where those of *lines* stand that fit into *room* characters, under their heading, which is the first.
+
+    A line too long is passed over; a heading alone is nothing.
+    """
+    kept: list[int] = []
+    for at, line in enumerate(lines):
+        if len(line) <= room:
+            kept.append(at)
+            room -= len(line) + len("\n")
         elif not kept:
-            return ""
-    return "\n".join(kept) if len(kept) > 1 else ""
+            return []
+    return kept if len(kept) > 1 else []

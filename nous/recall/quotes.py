@@ -16,6 +16,7 @@ _BEFORE = 60
 
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
 _CALLS = re.compile(r" \| (?=\S)")
+_WORD = re.compile(r"[^\s\"`*,;()<>{}|\[\]]+")
 
 
 class _Line(NamedTuple):
@@ -28,7 +29,7 @@ def quoted(text: str, passages: Iterable[Passage]) -> tuple[str, ...]:
     """The line of *passages* that has most of the words of *text*, then those that have many of the rest."""
     wanted = frozenset(asked_terms(text))
     lines = [line for passage in passages for line in _lines(passage, wanted)]
-    return tuple(line.label + _cut(line.text, wanted) for line in _showing(lines, wanted))
+    return tuple(line.label + _cut(line) for line in _showing(lines, wanted))
 
 
 def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
@@ -54,12 +55,20 @@ def _lines(passage: Passage, wanted: Collection[str]) -> Iterator[_Line]:
                 yield _Line(label, part.strip(), frozenset(terms(part)).intersection(wanted))
 
 
-def _cut(line: str, wanted: Collection[str]) -> str:
-    """*line*, or of a long one the piece in which the first of the longest *wanted* words stands."""
-    if len(line) <= _LONGEST:
-        return line
-    folded = line.casefold()
-    places = (folded.find(term.removesuffix("=")) for term in sorted(wanted, key=lambda term: (-len(term), term)))
-    start = max(next((place for place in places if place >= 0), 0) - _BEFORE, 0)
-    cut = line[start : start + _LONGEST]
-    return f"{'…' if start else ''}{cut}{'…' if start + _LONGEST < len(line) else ''}"
+def _cut(line: _Line) -> str:
+    """The text of *line*, or of a long one the piece in which the first of the longest words of the fact stands."""
+    text = line.text
+    if len(text) <= _LONGEST:
+        return text
+    start = max(_place(line) - _BEFORE, 0)
+    return f"{'…' if start else ''}{text[start : start + _LONGEST]}{'…' if start + _LONGEST < len(text) else ''}"
+
+
+def _place(line: _Line) -> int:
+    """Where the first of the longest of its *terms* stands in *line*: as a term, not within another word."""
+    places: dict[str, int] = {}
+    for word in _WORD.finditer(line.text):
+        folded = word[0].casefold()
+        for term in line.terms.intersection(terms(word[0])):
+            places.setdefault(term, word.start() + max(folded.find(term.removesuffix("=")), 0))
+    return max(places.items(), key=lambda each: (len(each[0]), -each[1]), default=("", 0))[1]

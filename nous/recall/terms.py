@@ -31,8 +31,13 @@ def terms(text: str) -> Iterator[str]:
 
     Without that mark `ingest.rs` would be stemmed as a word is.
     """
+    return chain.from_iterable(term_groups(text))
+
+
+def term_groups(text: str) -> Iterator[tuple[str, ...]]:
+    """The terms of each word and name of *text*: first the whole, then what are parts of it."""
     spelled = text if text.isascii() else plain(text)
-    return chain.from_iterable(map(_terms_of, _WHOLE.findall(spelled.replace("'", ""))))
+    return map(_terms_of, _WHOLE.findall(spelled.replace("'", "")))
 
 
 def asked_terms(query: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from nous.recall.bm25 import Bm25
 from nous.recall.fusion import Found
-from nous.recall.terms import asked_terms, terms
+from nous.recall.terms import asked_terms, term_groups, terms
 
 Key = TypeVar("Key")
 
@@ -26,24 +26,18 @@ class Match(Generic[Key]):
     """A text that has some of a query's terms, which these are, and its BM25.
 
     `share` is how much of the query's weight they are, up to 1: a rare term weighs more, one that no text has most.
+    `shown` are the terms for the eye, without the parts of those that stand there whole.
     """
 
     key: Key
     score: float
     share: float
     terms: tuple[str, ...]
+    shown: str
 
     def is_near(self, share: float) -> bool:
         """Whether it has this *share* of the query's weight or, of a long query, some terms together."""
         return self.share >= share or len(self.terms) >= SOME_TERMS
-
-    @property
-    def shown(self) -> str:
-        """The terms for the eye, without the parts of those that stand there whole."""
-        whole = [term[:-1] for term in self.terms if term.endswith("=")]
-        rest = [term for term in self.terms if not term.endswith("=")]
-        longer = {term: [name for name in (*whole, *rest) if name != term] for term in rest}
-        return ", ".join((*whole, *(term for term in rest if not any(term in name for name in longer[term]))))
 
 
 class WordIndex(Generic[Key]):
@@ -77,12 +71,13 @@ class WordIndex(Generic[Key]):
         """
         stems = {term: "".join(self._rows.stems(term)) for term in asked_terms(query)[:MOST_TERMS]}
         weights = {term: log(1 + len(self) / (0.5 + self._rows.count(stem))) for term, stem in stems.items()}
+        groups = [group for group in dict.fromkeys(term_groups(query)) if not stems.keys().isdisjoint(group)]
         matches: list[Match[Key]] = []
         for row, score in self._best([*stems.values()], limit, accepts):
             there = self._rows.row(row)
             shared = tuple(term for term, stem in stems.items() if stem in there)
             share = sum(map(weights.__getitem__, shared)) / sum(weights.values())
-            matches.append(Match(self._keys[row], score, share, shared))
+            matches.append(Match(self._keys[row], score, share, shared, _shown(groups, shared)))
         return matches
 
     def _best(self, stems: Sequence[str], limit: int, accepts: Callable[[Key], bool]) -> list[tuple[int, float]]:
@@ -95,6 +90,19 @@ class WordIndex(Generic[Key]):
                 return accepted
             looked_at = min(_MORE * looked_at, len(self))
         return found
+
+
+def _shown(groups: Iterable[Sequence[str]], found: Collection[str]) -> str:
+    """The terms that were *found*, without those that are parts of a longer one of their group."""
+    told: dict[str, None] = {}
+    for group in groups:
+        longer: list[str] = []
+        for term in group:
+            name = term.removesuffix("=")
+            if term in found and not any(name in each for each in longer):
+                longer.append(name)
+        told |= dict.fromkeys(longer)
+    return ", ".join(told)
 
 
 def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, Found]:

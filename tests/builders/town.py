@@ -1,8 +1,9 @@
 """A whole product with sessions that say the same things, and texts that were planted wherever a session leaves traces.
 
-town = Town(directory, server)                 # server: ModelServer(about_its_service)
-town.live()                                    # workers run until everything is at rest
-assert keys_with(town.world.client, *town.planted)
+town = Town(directory, server)                 # server: ModelServer(about_its_session)
+town.publish(SECRET, "plantedwords")
+town.settle()                                  # workers run until everything is at rest
+assert keys_with(town.client, "planted")
 town.stop()
 """
 

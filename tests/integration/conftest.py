@@ -5,12 +5,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from builders.command_line import Nous
+from builders.command_line import Nous, command_line
 from builders.model_server import ModelServer
 from builders.town import Town, about_its_session
-from click.testing import CliRunner, Result
 
-from nous.cli import main
 from nous.server import embedded
 from nous.settings.model import Settings
 from nous.wiring import World, build
@@ -51,11 +49,4 @@ def town(directory: Path) -> Iterator[Town]:
 
 @pytest.fixture
 def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
-    """The command line, with its data in a directory of its own and an embedder that goes by words."""
-    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
-    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
-
-    def run(*arguments: str | Path, stdin: str = "") -> Result:
-        return CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
-
-    return run
+    return command_line(directory, monkeypatch)

@@ -1,6 +1,7 @@
 """What the commands about facts say, on a real server."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,12 @@ def test_a_fact_that_was_corrected_says_when_it_gave_way_and_to_what(nous: Nous)
     day = json.loads(nous("why", old, "--json").stdout)["valid_to"][:10]
     assert f"gave way on {day} to {new}: value 8081 / 8080" in nous("why", old).stdout
     assert f"took the place of {old}, which was true until {day}" in nous("why", new).stdout
+
+
+def test_one_of_a_kind_is_not_counted_as_many(nous: Nous) -> None:
+    learned(nous, "mon", text=PORT)
+
+    assert nous("export").stderr == "nous: 0 episodes and 1 row with 1 fact exported\n"
 
 
 def test_what_is_learned_is_told_with_its_id(nous: Nous) -> None:
@@ -147,9 +154,11 @@ def test_a_pipe_is_written_into_and_a_file_is_put_in_place_of_the_old_one(nous: 
     learned(nous, "mon", text=PORT)
     file, lines = tmp_path / "facts.jsonl", nous("export").stdout
     file.write_text("old")
+    file.chmod(0o600)
 
     assert nous("export", file).exit_code == nous("export", "/dev/null").exit_code == 0
     assert file.read_text() == lines
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert Path("/dev/null").is_char_device()
 
 
@@ -197,7 +206,10 @@ def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nou
     ("arguments", "complaint"),
     [
         (("search", " "), "the query is empty"),
-        (("search", "port", "--after", "2026-01-02", "--before", "2026-01-02"), "nothing is after 2026-01-02"),
+        (
+            ("search", "port", "--after", "2026-01-02T00:00:30", "--before", "2026-01-02T00:00:10"),
+            "nothing is after 2026-01-02T00:00:30 and before 2026-01-02T00:00:10",
+        ),
         (("why", ""), "too short to name a fact"),
         (("publish", "a.txt", "b.txt", "--session", "s1"), "--session s1 names one session, and 2 files were given"),
         (("recall", "port", "s1"), "says from which file"),

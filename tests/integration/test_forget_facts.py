@@ -9,12 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 import redis
+from builders.command_line import Nous
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
-from click.testing import CliRunner, Result
 
 from nous.bus.base import Lane
-from nous.cli import main
 from nous.errors import Unavailable
 from nous.events import episode_id
 from nous.learning.normalise import exact_form
@@ -154,26 +153,20 @@ def test_forgetting_that_breaks_off_anywhere_says_nowhere_that_it_is_done_and_is
     assert broken > 100 // STRIDE
 
 
-def nous(town: Town, *arguments: str) -> Result:
-    theirs = {name: None for name in os.environ if name.startswith("NOUS_")}
-    ours = {"NOUS_DATA_DIR": str(town.settings.data_dir), "NOUS_EMBEDDER": "hashed"}
-    return CliRunner().invoke(main, arguments, env={**theirs, **ours})
-
-
 def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_content(
-    town: Town, tmp_path: Path
+    town: Town, nous: Nous, tmp_path: Path
 ) -> None:
     live(town)
     where = ("--scope", str(HERE))
 
-    rehearsed = nous(town, "forget", "--session", SECRET, *where, "--dry-run")
-    unasked = nous(town, "forget", "--session", SECRET, *where)
+    rehearsed = nous("forget", "--session", SECRET, *where, "--dry-run")
+    unasked = nous("forget", "--session", SECRET, *where)
     assert (rehearsed.exit_code, unasked.exit_code) == (0, 3)
     assert "would be forgotten" in rehearsed.stdout
     assert "--yes" in unasked.stderr
     assert keys_with(town.client, "plantedwords")
 
-    done = nous(town, "forget", "--session", SECRET, *where, "--yes", "--receipt", str(tmp_path / "receipt.json"))
+    done = nous("forget", "--session", SECRET, *where, "--yes", "--receipt", str(tmp_path / "receipt.json"))
 
     assert done.exit_code == 0, done.stderr
     receipt = json.loads((tmp_path / "receipt.json").read_text())
@@ -183,7 +176,7 @@ def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_
     assert keys_with(town.client, "planted") == {}
     (tmp_path / "again.txt").write_text(told("plantedwords"))
     publish = ("publish", str(tmp_path / "again.txt"), "--session", SECRET, *where)
-    refused, let_in = nous(town, *publish), nous(town, *publish, "--again")
+    refused, let_in = nous(*publish), nous(*publish, "--again")
     assert (refused.exit_code, let_in.exit_code) == (3, 0)
     assert f"session {SECRET} of scope {HERE} was forgotten on" in refused.stderr
 
@@ -198,8 +191,8 @@ def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_
         (("--scope", "nowhere", "--yes"), "there is no scope default/default/nowhere, nor"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name(town: Town, arguments: tuple[str, ...], complaint: str) -> None:
-    refused = nous(town, "forget", *arguments)
+def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:
+    refused = nous("forget", *arguments)
 
     assert refused.exit_code == 3
     assert complaint in refused.stderr
@@ -210,9 +203,9 @@ def test_what_makes_no_sense_is_refused_by_name(town: Town, arguments: tuple[str
     [((), "Say what to forget"), (("--session", "s", "--fact", str(uuid4())), "were both given")],
 )
 def test_to_forget_nothing_or_two_things_at_once_is_a_wrong_use_of_the_command(
-    town: Town, arguments: tuple[str, ...], complaint: str
+    nous: Nous, arguments: tuple[str, ...], complaint: str
 ) -> None:
-    refused = nous(town, "forget", *arguments)
+    refused = nous("forget", *arguments)
 
     assert refused.exit_code == 2
     assert complaint in refused.stderr

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from builders.command_line import Nous
 from builders.episodes import HOME, episode
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from nous.bus.tombstones import session_name
-from nous.cli import main
 from nous.effects import AppendFacts, Effects, SaveEpisode
 from nous.episode import CandidateFact
 from nous.fact import Superseded
@@ -24,26 +26,20 @@ KEY_TOO = "the garden key lies under the third stone!"
 TEA = "Tim drinks green tea in the morning"
 
 
-def nous(world: World, *arguments: str, lines: str = "") -> Result:
-    theirs = {name: None for name in os.environ if name.startswith("NOUS_")}
-    ours = {"NOUS_DATA_DIR": str(world.settings.data_dir), "NOUS_EMBEDDER": "hashed"}
-    return CliRunner().invoke(main, arguments, input=lines, env={**theirs, **ours})
-
-
-def tell(world: World, *texts: str, session: str = "hand", again: bool = False) -> Result:
+def tell(nous: Nous, *texts: str, session: str = "hand", again: bool = False) -> Result:
     lines = "".join(json.dumps(text) + "\n" for text in texts)
     more = ("--again",) if again else ()
-    return nous(world, "facts", "learn", "--scope", "home", "--session", session, *more, lines=lines)
+    return nous("facts", "learn", "--scope", "home", "--session", session, *more, stdin=lines)
 
 
-def forget(world: World, *what: str) -> Result:
-    done = nous(world, "forget", *what, "--scope", "home", "--yes")
+def forget(nous: Nous, *what: str) -> Result:
+    done = nous("forget", *what, "--scope", "home", "--yes")
     assert done.exit_code == 0, done.stderr
     return done
 
 
-def exported(world: World) -> str:
-    return nous(world, "export", "--scope", "home").stdout
+def exported(nous: Nous) -> str:
+    return nous("export", "--scope", "home").stdout
 
 
 def known(world: World) -> dict[str, set[str]]:
@@ -59,78 +55,80 @@ def id_of(world: World, text: str) -> str:
         return next(str(each.fact.id) for each in knowledge if each.fact.text == text)
 
 
-def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for(world: World) -> None:
-    tell(world, KEY)
-    forget(world, "--session", "hand")
+def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for(nous: Nous, world: World) -> None:
+    tell(nous, KEY)
+    forget(nous, "--session", "hand")
 
-    refused = tell(world, KEY)
+    refused = tell(nous, KEY)
 
     assert refused.exit_code == 3
     assert "session hand of scope default/default/home was forgotten on" in refused.stderr
     assert known(world) == {}
-    assert tell(world, KEY, again=True).exit_code == 0
-    assert tell(world, TEA).exit_code == 0
+    assert tell(nous, KEY, again=True).exit_code == 0
+    assert tell(nous, TEA).exit_code == 0
     assert known(world) == {KEY: {"hand"}, TEA: {"hand"}}
 
 
-def test_what_was_told_by_hand_and_forgotten_is_not_imported(world: World) -> None:
-    tell(world, KEY)
-    carried = exported(world)
-    forget(world, "--session", "hand")
+def test_what_was_told_by_hand_and_forgotten_is_not_imported(nous: Nous, world: World) -> None:
+    tell(nous, KEY)
+    carried = exported(nous)
+    forget(nous, "--session", "hand")
 
-    assert nous(world, "import", lines=carried).exit_code == 0
+    assert nous("import", stdin=carried).exit_code == 0
     assert known(world) == {}
 
 
-def test_what_others_have_said_too_is_imported_in_their_words_and_adds_nothing_when_it_is_there(world: World) -> None:
-    tell(world, KEY, session="first")
-    tell(world, KEY_TOO, TEA, session="second")
-    carried = exported(world)
-    forget(world, "--session", "first")
+def test_what_others_have_said_too_is_imported_in_their_words_and_adds_nothing_when_it_is_there(
+    nous: Nous, world: World
+) -> None:
+    tell(nous, KEY, session="first")
+    tell(nous, KEY_TOO, TEA, session="second")
+    carried = exported(nous)
+    forget(nous, "--session", "first")
     told = known(world)
     assert told == {KEY_TOO: {"second"}, TEA: {"second"}}
 
-    assert "0 facts were new" in nous(world, "import", lines=carried).stdout
+    assert "0 facts were new" in nous("import", stdin=carried).stdout
     assert known(world) == told
 
 
-def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(world: World) -> None:
-    tell(world, KEY, session="first")
-    tell(world, KEY_TOO, TEA, session="second")
-    carried = exported(world)
+def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(nous: Nous, world: World) -> None:
+    tell(nous, KEY, session="first")
+    tell(nous, KEY_TOO, TEA, session="second")
+    carried = exported(nous)
     for session in ("second", "first"):
-        forget(world, "--session", session)
+        forget(nous, "--session", session)
     world.tombstones.lift(HOME, session_name(HOME, "second"))
     assert known(world) == {}
 
-    assert "2 facts were new" in nous(world, "import", lines=carried).stdout
+    assert "2 facts were new" in nous("import", stdin=carried).stdout
     assert known(world) == {KEY_TOO: {"second"}, TEA: {"second"}}
 
 
-def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(world: World) -> None:
-    tell(world, KEY, TEA)
+def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(nous: Nous, world: World) -> None:
+    tell(nous, KEY, TEA)
 
-    forget(world, "--fact", id_of(world, KEY)[:8])
+    forget(nous, "--fact", id_of(world, KEY)[:8])
 
-    refused = tell(world, TEA, KEY_TOO, session="other")
+    refused = tell(nous, TEA, KEY_TOO, session="other")
     assert refused.exit_code == 3
     assert "line 2: text: it was forgotten on request" in refused.stderr
     assert known(world) == {TEA: {"hand", "other"}}
-    assert tell(world, KEY_TOO, session="other", again=True).exit_code == 0
+    assert tell(nous, KEY_TOO, session="other", again=True).exit_code == 0
     assert KEY_TOO in known(world)
 
 
-def test_an_import_names_the_lines_that_no_fact_can_be_made_of(world: World) -> None:
-    tell(world, KEY)
-    [line] = [json.loads(each) for each in exported(world).splitlines()]
-    forget(world, "--session", "hand")
+def test_an_import_names_the_lines_that_no_fact_can_be_made_of(nous: Nous, world: World) -> None:
+    tell(nous, KEY)
+    [line] = [json.loads(each) for each in exported(nous).splitlines()]
+    forget(nous, "--session", "hand")
     odd = [
         _changed(line, text="  \u0000 "),
         _changed(line, text="x" * 4001),
         _changed(line, scope={"tenant": "default", "agent": "default", "project": "elsewhere"}),
     ]
 
-    done = nous(world, "import", lines="".join(json.dumps(each) + "\n" for each in odd))
+    done = nous("import", stdin="".join(json.dumps(each) + "\n" for each in odd))
 
     assert done.exit_code == 3
     assert "line 1: text: says nothing" in done.stderr
@@ -145,49 +143,51 @@ def _changed(line: Mapping[str, Any], **fact: Any) -> dict[str, Any]:
     return {**line, "record": {**record, "fact": {**record["fact"], "source": source, **fact}}}
 
 
-def test_an_imported_episode_brings_no_candidate_that_was_forgotten(world: World) -> None:
+def test_an_imported_episode_brings_no_candidate_that_was_forgotten(nous: Nous, world: World) -> None:
     told = replace(episode(), candidate_facts=(CandidateFact(text=KEY_TOO), CandidateFact(text=TEA)))
     world.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
-    carried = exported(world)
+    carried = exported(nous)
     world.client.delete(*world.client.scan_iter("*episode*"))
-    tell(world, KEY)
-    forget(world, "--fact", id_of(world, KEY))
+    tell(nous, KEY)
+    forget(nous, "--fact", id_of(world, KEY))
 
-    assert "1 episodes" in nous(world, "import", lines=carried).stdout
+    assert "1 episode and 0 rows with 0 facts were new" in nous("import", stdin=carried).stdout
     kept = world.kit.episodes.get(HOME, told.id)
     assert kept
     assert [each.text for each in kept.candidate_facts] == [TEA]
 
 
 def test_what_is_forgotten_while_lines_are_read_is_not_learned_from_those_that_follow(
-    world: World, tmp_path: Path, wait_until: Any
+    nous: Nous, world: World, tmp_path: Path, wait_until: Any
 ) -> None:
-    tell(world, KEY)
+    tell(nous, KEY)
     pipe = tmp_path / "lines"
     os.mkfifo(pipe)
     with ThreadPoolExecutor(1) as pool:
-        told = pool.submit(nous, world, "facts", "learn", str(pipe), "--scope", "home", "--session", "slow")
+        told = pool.submit(nous, "facts", "learn", str(pipe), "--scope", "home", "--session", "slow")
         with pipe.open("w") as lines:
             for number in range(64):
                 lines.write(json.dumps(f"Shelf {number} holds book {number * number}") + "\n")
             lines.flush()
             wait_until(lambda: len(known(world)) > 1, "the first lines to be learned")
-            forget(world, "--fact", id_of(world, KEY))
+            forget(nous, "--fact", id_of(world, KEY))
             lines.write(json.dumps(KEY) + "\n")
 
     assert "line 65: text: it was forgotten on request" in told.result().stderr
     assert KEY not in known(world)
 
 
-def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_forgotten(world: World) -> None:
-    tell(world, KEY, TEA)
-    forget(world, "--fact", id_of(world, KEY))
-    tell(world, KEY, again=True)
+def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_forgotten(
+    nous: Nous, world: World
+) -> None:
+    tell(nous, KEY, TEA)
+    forget(nous, "--fact", id_of(world, KEY))
+    tell(nous, KEY, again=True)
 
-    assert tell(world, KEY_TOO, session="other").exit_code == 0
+    assert tell(nous, KEY_TOO, session="other").exit_code == 0
     told = replace(episode(), candidate_facts=(CandidateFact(text=KEY), CandidateFact(text=TEA)))
     world.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
-    forget(world, "--fact", id_of(world, TEA))
+    forget(nous, "--fact", id_of(world, TEA))
 
     assert known(world) == {KEY: {"hand", "other"}}
     kept = world.kit.episodes.get(HOME, told.id)
@@ -195,13 +195,15 @@ def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_for
     assert [each.text for each in kept.candidate_facts] == [KEY]
 
 
-def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(world: World, tmp_path: Path) -> None:
-    tell(world, KEY)
+def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(
+    nous: Nous, world: World, tmp_path: Path
+) -> None:
+    tell(nous, KEY)
     where = ("--scope", "home", "--yes", "--receipt")
 
-    refused = nous(world, "forget", "--session", "hand", *where, str(tmp_path / "nowhere" / "receipt.json"))
-    unknown = nous(world, "forget", "--session", "nobody", *where, str(tmp_path / "none.json"))
-    unasked = nous(world, "forget", "--session", "hand", "--scope", "home", "--receipt", str(tmp_path / "no.json"))
+    refused = nous("forget", "--session", "hand", *where, str(tmp_path / "nowhere" / "receipt.json"))
+    unknown = nous("forget", "--session", "nobody", *where, str(tmp_path / "none.json"))
+    unasked = nous("forget", "--session", "hand", "--scope", "home", "--receipt", str(tmp_path / "no.json"))
 
     assert (refused.exit_code, unknown.exit_code, unasked.exit_code) == (3, 3, 3)
     assert "nothing was forgotten" in refused.stderr
@@ -209,9 +211,34 @@ def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(worl
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_current_again_is_told_before_and_after(world: World, tmp_path: Path) -> None:
-    tell(world, KEY, session="old")
-    tell(world, TEA, session="new")
+def test_a_receipt_stays_where_nobody_can_be_told_of_it(nous: Nous, world: World, tmp_path: Path) -> None:
+    tell(nous, KEY)
+    receipt = tmp_path / "receipt.json"
+    command = [sys.executable, "-m", "nous", "forget", "--session", "hand", "--scope", "home", "--yes", "--receipt"]
+
+    with Path("/dev/full").open("w") as full:
+        subprocess.run([*command, receipt], stdout=full, stderr=subprocess.DEVNULL, check=False)
+
+    assert known(world) == {}
+    assert json.loads(receipt.read_text())["name"] == "hand"
+
+
+def test_what_is_forgotten_is_told_although_there_is_no_room_for_the_receipt(nous: Nous) -> None:
+    tell(nous, KEY)
+    command = ("forget", "--session", "hand", "--scope", "home", "--receipt", "/dev/full")
+
+    rehearsed, done = nous(*command, "--dry-run"), nous(*command, "--yes")
+
+    assert (rehearsed.exit_code, done.exit_code) == (3, 3)
+    assert "would be forgotten" in rehearsed.stdout
+    assert rehearsed.stderr == "nous: /dev/full cannot be written: No space left on device\n"
+    assert "is forgotten" in done.stdout
+    assert "it is forgotten all the same" in done.stderr
+
+
+def test_what_is_current_again_is_told_before_and_after(nous: Nous, world: World, tmp_path: Path) -> None:
+    tell(nous, KEY, session="old")
+    tell(nous, TEA, session="new")
     older, newer = id_of(world, KEY), id_of(world, TEA)
     row = Superseded(fact_id=UUID(older), by=UUID(newer), reason="it was moved", at=world.kit.clock())
     version = world.kit.facts.read(HOME).version
@@ -219,8 +246,8 @@ def test_what_is_current_again_is_told_before_and_after(world: World, tmp_path: 
     assert known(world) == {TEA: {"new"}}
     receipt = tmp_path / "receipt.json"
 
-    rehearsed = nous(world, "forget", "--session", "new", "--scope", "home", "--dry-run")
-    done = nous(world, "forget", "--session", "new", "--scope", "home", "--yes", "--receipt", str(receipt))
+    rehearsed = nous("forget", "--session", "new", "--scope", "home", "--dry-run")
+    done = nous("forget", "--session", "new", "--scope", "home", "--yes", "--receipt", str(receipt))
 
     told = f"1 older fact becomes current again: {older}"
     assert told in rehearsed.stdout

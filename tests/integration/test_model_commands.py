@@ -7,15 +7,13 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.command_line import Nous
 from builders.model_server import ModelServer
-from click.testing import CliRunner, Result
 
-from nous.cli import main
 from nous.cli.frame import BAD_INPUT, MISCONFIGURED
 from nous.settings.model import Settings
 from nous.wiring import build, fleet
 
-Nous = Callable[..., Result]
 SESSION = (
     "User: Please always run service billing on port 9017, never on Fridays.\n\n"
     "Assistant: Done: service billing now listens on port 9017, and nothing is deployed on Fridays.\n\n"
@@ -40,19 +38,6 @@ ANSWER = {
         }
     ],
 }
-
-
-@pytest.fixture
-def nous(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Nous:
-    """The command line, with its data in a directory of its own and no other setting."""
-    monkeypatch.setenv("NOUS_DATA_DIR", str(directory))
-    monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
-    monkeypatch.setenv("NOUS_LOG_LEVEL", "error")
-
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(main, [str(each) for each in arguments])
-
-    return run
 
 
 @pytest.fixture

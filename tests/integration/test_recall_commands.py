@@ -34,21 +34,40 @@ def test_a_query_that_is_passed_over_is_named(nous: Nous) -> None:
     assert nous("context", "--query", "staging").stderr == nous("context").stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (("",), "the query is empty"),
-        (("port", "--since-turn", "1"), "--since-turn 1 leaves no turn to look through: the first is turn 1"),
-    ],
-)
-def test_a_session_in_which_nothing_can_be_found_is_refused(
-    nous: Nous, chat: Path, options: tuple[str, ...], complaint: str
-) -> None:
-    query, *more = options
-    result = nous("recall", query, chat, *more)
+def test_an_empty_query_is_refused(nous: Nous, chat: Path) -> None:
+    result = nous("recall", "", chat)
 
-    assert complaint in result.stderr
+    assert "the query is empty" in result.stderr
     assert result.exit_code == BAD_INPUT
+
+
+def test_a_session_of_which_no_turn_is_left_to_look_through_is_refused(nous: Nous, chat: Path) -> None:
+    result = nous("recall", "port", chat, "--since-turn", "1")
+
+    assert "--since-turn 1 leaves no turn to look through: the first is turn 1" in result.stderr
+    assert result.exit_code == BAD_INPUT
+
+
+def test_while_the_embedder_does_not_answer_a_search_goes_by_words_and_says_so(
+    nous: Nous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nous("facts", "learn", stdin=json.dumps(PORT))
+    monkeypatch.setenv("NOUS_EMBEDDER", "ollama:x")
+    monkeypatch.setenv("NOUS_EMBED__BASE_URL", "http://127.0.0.1:9/v1")
+
+    result = nous("search", "staging port")
+
+    assert PORT in result.stdout
+    assert "nous: found by words and files alone" in result.stderr
+
+
+def test_a_scope_that_is_not_there_is_refused_by_whatever_would_change_or_carry_it(nous: Nous) -> None:
+    nous("facts", "learn", stdin=json.dumps(PORT))
+
+    for command in ("export", "reembed", "reindex"):
+        result = nous(command, "--scope", "nope")
+        assert result.stderr == "nous: there is no scope default/default/nope, nor anything of it\n"
+        assert result.exit_code == BAD_INPUT
 
 
 def test_what_is_no_transcript_is_not_looked_through(nous: Nous, tmp_path: Path) -> None:
@@ -76,6 +95,19 @@ def test_why_two_facts_are_kept_is_told_once(nous: Nous) -> None:
 
     assert "it is kept beside another, see below" in told
     assert told.count(link["reason"]) == 1
+
+
+def test_a_reason_that_several_rows_share_after_a_forgetting_is_told_of_the_right_one(nous: Nous) -> None:
+    said = {"s1": "port 8080", "s2": "port 8081", "s3": "port 8081.", "s4": "port 8082"}
+    for session, port in said.items():
+        fact = {"text": f"The staging API listens on {port}", "subject": "staging API"}
+        nous("facts", "learn", "--session", session, stdin=json.dumps(fact))
+    nous("forget", "--session", "s2", "--scope", "default", "--yes")
+    first, _, last = (fact["id"] for fact in json.loads(nous("facts", "--all", "--json").stdout))
+
+    assert "learned" in nous("why", first).stdout
+    assert ": it gave way to another" not in nous("why", first).stdout
+    assert ": it took the place of another, see below" in nous("why", last).stdout
 
 
 def test_text_and_json_name_the_session_that_said_it_last_and_its_date(nous: Nous) -> None:

@@ -51,6 +51,17 @@ def test_of_two_notes_that_contradict_each_other_both_say_so() -> None:
     assert "says the contrary" not in block(Notes(facts=facts[:1]))
 
 
+def test_a_note_that_no_room_is_left_for_contradicts_none() -> None:
+    facts = knowing("Deploys happen on Friday", "Deploys never happen on Friday")
+    both = block(Notes(facts=facts))
+
+    one = block(Notes(facts=facts), budget=len(both) - 1)
+
+    assert "- Deploys happen on Friday" in one
+    assert "says the contrary" in both
+    assert "says the contrary" not in one
+
+
 def test_why_a_session_is_not_done_is_told_once() -> None:
     session = episode()
     summary = replace(session.summary, open_threads=(session.summary.outcome_rationale, "the other half"))

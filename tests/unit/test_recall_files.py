@@ -69,6 +69,11 @@ def test_nothing_named_finds_nothing() -> None:
         "/clear",
         "continue",
         "don\u2019t",
+        "'yes'",
+        "'",
+        "'ok' \u2018sure\u2019",
+        "好的谢谢",
+        "不是的,谢谢",
     ],
 )
 def test_a_trivial_prompt_is_not_searched_for(prompt: str) -> None:
@@ -94,6 +99,8 @@ def test_a_trivial_prompt_is_not_searched_for(prompt: str) -> None:
         "release date",
         "why redis?",
         "数据库",
+        "'timeout'",
+        "好的数据库",
     ],
 )
 def test_a_prompt_that_asks_for_something_is(prompt: str) -> None:

@@ -55,6 +55,13 @@ def test_a_name_is_shown_without_the_parts_that_it_is_found_by_as_well() -> None
     assert index.search("LastInteractionTime", 1)[0].shown == "lastinteractiontime"
 
 
+def test_a_word_that_is_only_spelled_within_another_is_shown_beside_it() -> None:
+    index = indexed("A report: the port, its art, and how to start at ingest.rs")
+
+    assert index.search("port report art start", 1)[0].shown == "port, report, art, start"
+    assert index.search("ingest.rs and art", 1)[0].shown == "ingest.rs, art"
+
+
 def test_accents_may_be_left_out() -> None:
     index = indexed("Lena Müller owns billing", "Omar owns search")
 
