@@ -126,7 +126,7 @@ class Learner:
         self, candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", occasion: Occasion, embedder: Embedder
     ) -> tuple[Lesson, Sequence[Doubt]]:
         with self.memory.current(self.log, occasion.scope, embedder) as knowledge:
-            # Asked after the log was read: whoever forgets later makes the log anew, and the commit is refused.
+            # Asked after the log was read: of what is forgotten later, the commit is refused.
             forgotten = self.forgotten(occasion.scope)
             wanted = [at for at, each in enumerate(candidates) if exact_form(each.text) not in forgotten]
             learning = learn(

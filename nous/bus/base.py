@@ -150,7 +150,11 @@ class Bus(Protocol):
         ...
 
     def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
-        """Apply effects that follow from no delivery, all or nothing; their events go into *lane*."""
+        """Apply effects that follow from no delivery, all or nothing; their events go into *lane*.
+
+        They are refused if what they tell has been forgotten (see `told_by`), however shortly before: no delivery is
+        taken out of the hands of whoever was about to say it.
+        """
         ...
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:

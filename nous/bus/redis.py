@@ -17,11 +17,11 @@ from nous.bus import commit
 from nous.bus.base import Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
 from nous.bus.keys import BusKeys
 from nous.bus.letters import accepted_at, event_in, fields_of
-from nous.bus.plan import Command, Plan
+from nous.bus.plan import Check, Command, Plan
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.scripts import Scripts
-from nous.bus.tombstones import FORGOTTEN, name_of, refusal
+from nous.bus.tombstones import FORGOTTEN, name_of, refusal, told_by
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
 from nous.errors import BadInput, Misconfigured
@@ -162,10 +162,12 @@ class RedisBus:
         outcome = f"skipped:{effects.skipped}" if effects.skipped else "done"
         keys = (self._stream(ticket), *self._group_keys(ticket.subscription.group))
         fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome)
-        return self._commit(keys, fence, effects, lane=ticket.lane, note=self._note(delivery, effects))
+        return self._commit(keys, fence, effects, lane=ticket.lane, also=self._note(delivery, effects))
 
     def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
-        return self._commit(("",) * 4, ("",) * 4, effects, lane=lane, note=Plan())
+        names = dict.fromkeys(told_by(effects))
+        is_known = Plan(checks=tuple(Check("HGET", self._keys.forgotten(scope), (name,), "") for scope, name in names))
+        return self._commit(("",) * 4, ("",) * 4, effects, lane=lane, also=is_known)
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
         group = ticket.subscription.group
@@ -222,11 +224,11 @@ class RedisBus:
         return Plan(commands=(Command("SET", key, (effects.skipped, "EX", self._marker_ttl)),))
 
     def _commit(
-        self, keys: Sequence[str], fence: Sequence[str], effects: Effects, *, lane: Lane, note: Plan
+        self, keys: Sequence[str], fence: Sequence[str], effects: Effects, *, lane: Lane, also: Plan
     ) -> Verdict:
         for event in effects.events:
             self._ensure_subscribers(type(event), lane)
-        plan = sum((self._plan_of(write) for write in effects.writes), note)
+        plan = sum((self._plan_of(write) for write in effects.writes), also)
         call = commit.encode(plan, effects.events, keys=self._keys, lane=lane, first_key=len(keys) + 1)
         reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
         return commit.verdict_of(reply.decode())

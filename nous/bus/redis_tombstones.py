@@ -1,6 +1,7 @@
 """Tombstones in Redis, a hash for each scope. Its name stands in `nous.bus.keys`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -27,6 +28,17 @@ class RedisTombstones:
             for name in names:
                 pipe.hset(self._keys.forgotten(scope), name, raw)
             pipe.execute()
+
+    def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
+        with translated():
+            self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
+
+    def _renew(self, scope: Scope, names: Sequence[str], raw: bytes, pipe: Any) -> None:
+        standing = [name for name in names if pipe.hexists(self._keys.forgotten(scope), name)]
+        pipe.multi()
+        for name in standing:
+            pipe.hset(self._keys.forgotten(scope), name, raw)
 
     def find(self, scope: Scope, name: str) -> Tombstone | None:
         with translated():

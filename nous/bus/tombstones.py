@@ -1,6 +1,6 @@
 """What was forgotten, as far as it takes to know it again: so that publishing it again does not bring it back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -8,9 +8,12 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
+from nous.effects import AppendFacts, Effects, SaveEpisode
 from nous.errors import BadInput
 from nous.events import Event, episode_id
-from nous.learning.forgotten import Forgotten
+from nous.fact import tellings
+from nous.learning.forgotten import Forgotten, mark_of
+from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
 FORGOTTEN = "its session was forgotten"
@@ -51,6 +54,10 @@ class Tombstones(Protocol):
 
     def find(self, scope: Scope, name: str) -> Tombstone | None: ...
 
+    def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        """As `put`, but where there is none any more: somebody has let that back meanwhile."""
+        ...
+
     def lift(self, scope: Scope, name: str) -> bool:
         """Take a tombstone away; false where there was none."""
         ...
@@ -81,6 +88,26 @@ def mark_in(name: str) -> str | None:
 
 def fact_name(fact_id: UUID) -> str:
     return f"fact:{fact_id}"
+
+
+def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
+    """By scope and name, the tombstones that would keep *effects* from being stored: of their sessions and texts."""
+    for write in effects.writes:
+        match write:
+            case AppendFacts(scope=scope, rows=rows):
+                for _, source, text in tellings(rows):
+                    yield scope, session_name(scope, source.session_id)
+                    yield scope, _name_of_text(scope, text)
+            case SaveEpisode(episode=episode):
+                yield episode.scope, str(episode.id)
+                for fact in episode.candidate_facts:
+                    yield episode.scope, _name_of_text(episode.scope, fact.text)
+            case _:
+                pass
+
+
+def _name_of_text(scope: Scope, text: str) -> str:
+    return form_name(mark_of(scope, exact_form(text)))
 
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:

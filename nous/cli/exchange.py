@@ -122,7 +122,7 @@ def import_(ctx: click.Context, source: str) -> None:
                 episodes.append(carried.record)
             else:
                 rows[carried.scope].append(carried.record)
-    counts = Counter[type]({Episode: sum(_keep(world, episode) for episode in episodes)})
+    counts = Counter[type]({Episode: sum(keep(world, episode) for episode in episodes)})
     importers = [Importer(world, scope, found) for scope, found in rows.items()]
     for each in importers:
         counts += each.run()
@@ -172,9 +172,12 @@ def _scope_of(record: Episode | Row) -> Scope | None:
             return None
 
 
-def _keep(world: World, episode: Episode) -> bool:
+def keep(world: World, episode: Episode) -> bool:
     """Whether *episode* was stored, but for what was forgotten of it; where there is one of that session it stays."""
-    if world.kit.episodes.get(episode.scope, episode.id) or world.tombstones.find(episode.scope, str(episode.id)):
-        return False
-    wanted = without_candidates(episode, world.kit.forgotten(episode.scope))
-    return not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Refused)
+    while not (
+        world.kit.episodes.get(episode.scope, episode.id) or world.tombstones.find(episode.scope, str(episode.id))
+    ):
+        wanted = without_candidates(episode, world.kit.forgotten(episode.scope))
+        if not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Refused):
+            return True
+    return False

@@ -52,14 +52,15 @@ class Importer:
 
     def _has_added(self, rows: Sequence[Row], reader: "_Reader", forgotten: Collection[str]) -> bool:
         for _ in range(_REFUSALS):
-            # Asked after the log was read: whoever forgets later makes the log anew, and the write is refused.
-            if not reader.reads_on() or self._gone(rows) or self._world.kit.forgotten(self._scope) != forgotten:
+            if not reader.reads_on():
                 return False
             fresh = tuple(reader.present.missing(rows))
             write = AppendFacts(scope=self._scope, expected=reader.version, rows=fresh)
             if not fresh or not isinstance(self._world.bus.apply(Effects(writes=(write,))), Refused):
                 self._added.update(map(type, fresh))
                 return True
+            if self._gone(rows) or self._world.kit.forgotten(self._scope) != forgotten:
+                return False
         raise Retryable(
             f"{self._scope} is being taught by others without a pause; import again, what is there is not doubled"
         )

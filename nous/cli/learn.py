@@ -1,38 +1,31 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, BinaryIO, cast
-from uuid import uuid4, uuid5
+from uuid import uuid4
 
 import click
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from nous.bus.base import Bus, Refused
-from nous.bus.tombstones import WasForgotten, form_name, session_name
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
 from nous.cli.show import counted, shortened
-from nous.effects import Effects
-from nous.episode import CandidateFact, Outcome, Summary, Trust
-from nous.errors import BadInput, Retryable
-from nous.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembedded
-from nous.fact import Source
-from nous.learning.announcing import announcements
+from nous.cli.teaching import Teacher
+from nous.episode import CandidateFact, Trust
+from nous.errors import BadInput
 from nous.learning.finding import Finding
-from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
 from nous.learning.usable import checked
 from nous.scope import Scope
 from nous.summary.answer_repair import date_of
 from nous.wiring import World, build
-from workers.fact_extractor import NAME
 
 _AT_ONCE = 64
-_REFUSALS = 1000
 _SHOULD_BE = {
     "dataclass_type": "should be a text or an object",
     "missing": "is missing",
@@ -40,15 +33,6 @@ _SHOULD_BE = {
     "int_parsing": "should be a whole number",
 }
 """What a line has to be, where pydantic says it in Python's words, by its kinds of errors."""
-
-_TOLD = Summary(
-    title="Told by hand",
-    summary="",
-    key_points=(),
-    outcome=Outcome.INFORMATIONAL,
-    outcome_rationale="It was told by hand.",
-    topics=(),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +62,12 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     has_complaints = is_told = False
     with opened(source) as stream:
         world, within = build(app.settings), Scope.parse(scope)
-        teacher = _Teacher(world, within, session or f"cli-{uuid4().hex[:8]}", again=again)
+        teacher = Teacher(world, within, session or f"cli-{uuid4().hex[:8]}")
         for batch in _batches(_lines(stream), _AT_ONCE):
-            is_told, lines = True, teacher.wanted(batch)
+            is_told = True
+            if again:
+                teacher.let_back([line.candidate for line in batch if line.candidate])
+            lines = _wanted(batch, world.kit.forgotten(within))
             for line in lines:
                 if line.complaint:
                     has_complaints = True
@@ -107,85 +94,14 @@ def _warnings(world: World, scope: Scope, *, is_told: bool) -> Iterator[str]:
         yield f"{facts} and could not be compared: nous reembed"
 
 
-class _Teacher:
-    """Teaches one scope, as one session; *again* lets back what was forgotten of it, and the session."""
-
-    def __init__(self, world: World, scope: Scope, session: str, *, again: bool) -> None:
-        self._bus: Bus = world.bus
-        self._tombstones = world.tombstones
-        self._forgotten = world.kit.forgotten
-        self._learner = world.kit.learner
-        self._scope = scope
-        self._session = session
-        self._clock = world.kit.clock
-        self._again = again
-        if again:
-            self._tombstones.lift(scope, session_name(scope, session))
-
-    def wanted(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """*lines*, with a complaint in place of what was forgotten until now, or that let back."""
-        if self._again:
-            self._let_back(line.candidate for line in lines if line.candidate)
-        forgotten = self._forgotten(self._scope)
-        return [
-            Line(line.number, None, "text: it was forgotten on request; --again learns it all the same")
-            if line.candidate and exact_form(line.candidate.text) in forgotten
-            else line
-            for line in lines
-        ]
-
-    def _let_back(self, candidates: Iterable[CandidateFact]) -> None:
-        for each in candidates:
-            self._tombstones.lift(self._scope, form_name(mark_of(self._scope, exact_form(each.text))))
-
-    def teach(self, candidates: Sequence[CandidateFact]) -> Sequence[Finding]:
-        """Judge and store *candidates*, all or none of them; what is forgotten meanwhile is passed over.
-
-        Raises:
-            WasForgotten: the session was.
-            Retryable: others taught the same scope all the time.
-        """
-        cause = self._cause(candidates)
-        source = Source(
-            episode_id=cause.episode_id, event_id=cause.id, session_id=self._session, turns=(), said_at=self._clock()
-        )
-        for _ in range(_REFUSALS):
-            lesson = self._learner.teach(candidates, scope=self._scope, source=source)
-            self._check_session()
-            if lesson.append is None:
-                return lesson.findings
-            at = self._clock()
-            events: list[Event] = [*announcements(cause, lesson.findings, by=NAME, at=at)]
-            if lesson.waits:
-                events.append(FactsUnembedded.after(cause, by=NAME, index=len(events), at=at))
-            if not isinstance(self._bus.apply(Effects(writes=(lesson.append,), events=tuple(events))), Refused):
-                return lesson.findings
-        raise Retryable(f"{self._scope} is being taught by others without a pause; try again")
-
-    def _check_session(self) -> None:
-        grave = self._tombstones.find(self._scope, session_name(self._scope, self._session))
-        if grave:
-            raise WasForgotten(
-                f"session {self._session} of scope {self._scope} was forgotten on {grave.at:%Y-%m-%d %H:%M}; "
-                "--again lets it back"
-            )
-
-    def _cause(self, candidates: Sequence[CandidateFact]) -> EpisodeSummarized:
-        """What is told counts as an episode of its own. The same words of the same session are one cause."""
-        words = "\n".join(exact_form(candidate.text) for candidate in candidates)
-        event_id = uuid5(NAMESPACE, f"told\n{self._scope}\n{self._session}\n{words}")
-        return EpisodeSummarized(
-            id=event_id,
-            time=self._clock(),
-            source="nous/facts-learn",
-            scope=self._scope,
-            agent_id="default",
-            session_id=self._session,
-            trace_id=event_id,
-            episode_id=uuid5(NAMESPACE, f"told\n{self._scope}\n{self._session}"),
-            version="",
-            summary=_TOLD,
-        )
+def _wanted(lines: Sequence[Line], forgotten: Collection[str]) -> Sequence[Line]:
+    """*lines*, with a complaint in place of what was *forgotten*."""
+    return [
+        Line(line.number, None, "text: it was forgotten on request; --again learns it all the same")
+        if line.candidate and exact_form(line.candidate.text) in forgotten
+        else line
+        for line in lines
+    ]
 
 
 def _lines(source: BinaryIO) -> Iterator[Line]:
@@ -203,13 +119,19 @@ def _candidate(raw: bytes) -> CandidateFact:
     except orjson.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg}") from None
     try:
-        candidate = TypeAdapter(CandidateFact).validate_python(_by_the_user(said))
+        candidate = _adapter().validate_python(_by_the_user(said))
     except ValidationError as error:
         raise BadInput(_in_plain_words(error)) from None
     if candidate.event_date is not None and date_of(candidate.event_date, _unheard) is None:
         told = shortened(candidate.event_date, 40)
         raise BadInput(f"event_date: {told!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
     return checked(candidate)
+
+
+@cache
+def _adapter() -> TypeAdapter[CandidateFact]:
+    """It is slow to build."""
+    return TypeAdapter(CandidateFact)
 
 
 def _in_plain_words(error: ValidationError) -> str:

@@ -67,17 +67,20 @@ class _Grave:
         self.met = self.met.and_(met)
         fresh = frozenset((*sessions, *map(form_name, met.marks))) - self._names
         self._names |= fresh
-        self._put(fresh, Tombstone(at=self._at, facts=tuple(sorted(self.met.facts))))
+        stone = Tombstone(at=self._at, facts=tuple(sorted(self.met.facts)))
+        self._put(fresh, stone, self._tombstones.put)
 
     def close(self) -> None:
-        """Say that all of it is done."""
-        self._put(self._names, Tombstone(at=self._at, is_done=True))
+        """Say that all of it is done, but of what was let back meanwhile."""
+        self._put(self._names, Tombstone(at=self._at, is_done=True), self._tombstones.renew)
 
-    def _put(self, names: Iterable[str], stone: Tombstone) -> None:
+    def _put(
+        self, names: Iterable[str], stone: Tombstone, put: Callable[[Scope, Iterable[str], Tombstone], None]
+    ) -> None:
         key, marks = self._act.key, tuple(sorted(self.met.marks))
-        self._tombstones.put(self._act.scope, set(names) - {key}, replace(stone, facts=()))
+        put(self._act.scope, set(names) - {key}, replace(stone, facts=()))
         # Last, since whoever finds that it is done looks no further.
-        self._tombstones.put(self._act.scope, (key,), replace(stone, marks=marks))
+        put(self._act.scope, (key,), replace(stone, marks=marks))
 
 
 class Forgetter:
