@@ -26,6 +26,9 @@ subscribe unsubscribe; register unregister; block allow; require forbid; need re
 teach learn; lead follow; precede follow; marry divorce; live die; wake sleep; work rest; own rent; rent sell
 print scan; publish withdraw; hide display; enlarge reduce
 learn teach; study teach; own borrow; possess lose; insert remove; lend repay; swap keep; exchange keep; rescue abandon
+persuade dissuade; deploy undeploy; achieve fail; waste save; accumulate lose; subtract add; worsen improve
+vanish appear; prevent cause; hinder help; facilitate hamper; love hate; distinguish confuse; scare calm; resign join
+prolong shorten; rise fall; kill start; deduplicate duplicate; cure infect; decorate strip; enforce relax; succeed fail
 throw catch; tear mend; devote withhold; dismiss hire; merge divide; unify divide; enroll expel; clarify obscure
 transform preserve; book cancel; reserve release; refund charge; hurry linger; shout whisper; cry laugh; promise break
 """
@@ -36,6 +39,9 @@ plan finish; schedule cancel; propose decide; consider choose; try succeed; own 
 call create; parse print; cache store; stage deploy; lend give; visit live; watch film; design build; expect want
 archive delete; rename remove; move copy; encrypt compress; hash encrypt; log alert; retry restart; reboot stop
 affect improve; predict observe; claim prove; invest earn; rent buy; lease buy; cooperate compete; publish draft
+print parse; indicate fix; deliver order; infer guess; demonstrate test; depict hide; implement design; donate lend
+practice perform; fear avoid; retry resume; adjust replace; toggle enable; debug test; refactor rewrite; tweak reset
+persuade force; supervise help; vaccinate cure; chase catch; summarize translate; imagine see; deploy build; attend host
 determine guess; study work; wander travel; impact improve; influence control; trade sell; reserve visit
 """
 
@@ -55,6 +61,11 @@ married single; clever stupid; smart dumb; polite rude; calm angry; brave afraid
 steady volatile; exact rough; precise vague; obvious obscure; direct indirect; real fake; useful useless
 outdated current; individual shared; separate joint; extra missing; serious trivial; crucial optional
 immediate delayed; sudden gradual; sharp blunt; strict loose; tasty bland
+inbound outbound; incoming outgoing; ingress egress; honest dishonest; polite impolite; dead living; illegal lawful
+distinct same; global regional; excellent awful; unnecessary necessary; useless helpful; toxic harmless
+jobless employed; reachable unreachable; suitable unsuitable; tired rested; nervous calm; slim fat; false correct
+unlimited limited; legible illegible; lucky unlucky; vague clear; backward forward; upward downward; biased unbiased
+readable unreadable
 brave cowardly; boring exciting; dull lively; dirty spotless; famous unknown; fragile sturdy; modern ancient; wet dry
 urgent unimportant; legal illegal; custom standard; safe unsafe; secure insecure; redundant necessary; tiny huge
 beautiful ugly; funny serious; shy outgoing; important insignificant; clear unclear; round square; widespread scarce
@@ -72,7 +83,19 @@ advantage disadvantage; benefit drawback; upside downside; attic basement; winne
 opinion fact; cpu gpu; processor memory; developer designer; programmer tester; plugin theme; website server; page link
 uptime downtime; outage incident; supplier customer; supper breakfast; professor student; department company; stone wood
 football basketball; story poem; coupon receipt; image video; asthma diabetes; dyslexia epilepsy; plan plane
+home garden; wardrobe shelf; diaper towel; corn wheat; rabbit hare; teenager adult; beginner expert; income expense
+sum average; sunrise sunset; dawn dusk; journalist editor; buyer seller; staff guests; prisoner guard; tram train
+credential token; account user; allowlist denylist; whitelist blacklist; executable script; newline space; total average
+recipient sender; forename surname; surplus shortage; participant organizer; synopsis chapter; toilet kitchen
 skill interest; injury illness; evidence opinion; chance risk; outcome cause; competitor partner; ram disk; bill payment
+"""
+
+ADVERBS = """
+almost fully; nearly completely; completely partially; mainly entirely; recently soon; soon eventually
+initially finally; formerly currently; together separately; alone together; slightly considerably; certainly maybe
+perhaps definitely; deliberately accidentally; intentionally unintentionally; secretly openly; gradually suddenly
+abroad locally
+forward backward; predominantly wholly; lately formerly; jointly individually; previously recently; apparently surely
 """
 
 NEGATED = ["need not", "do not need to", "do not have to", "are not required to"]
@@ -104,6 +127,11 @@ def test_two_nouns_that_are_not_the_same_are_told_apart(one: str, other: str) ->
     assert objection(f"The {one} is new", f"The {other} is new")
 
 
+@pytest.mark.parametrize(("one", "other"), rows(ADVERBS))
+def test_two_adverbs_that_are_not_the_same_are_told_apart(one: str, other: str) -> None:
+    assert objection(f"The plans were {one} changed", f"The plans were {other} changed")
+
+
 @pytest.mark.parametrize("negated", NEGATED)
 def test_what_need_not_be_is_not_what_must_not_be(negated: str) -> None:
     assert objection(f"Commits {negated} be signed", "Commits must not be signed")
@@ -117,7 +145,7 @@ def test_no_word_is_in_two_lines() -> None:
 
 
 def test_what_may_stand_for_each_other_is_said_both_ways() -> None:
-    opposed = [frozenset(pair) for table in (OPPOSITE_VERBS, OPPOSITE_ADJECTIVES) for pair in rows(table)]
+    opposed = [frozenset(pair) for table in (OPPOSITE_VERBS, OPPOSITE_ADJECTIVES, ADVERBS) for pair in rows(table)]
     lines: dict[str, set[str]] = {}
     for word, key in english().same.items():
         lines.setdefault(key, set()).add(word)

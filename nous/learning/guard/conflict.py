@@ -34,7 +34,7 @@ _VAGUE = frozenset(
 """Openings of what may speak of another thing each time."""
 
 _FIRM = frozenset({"must", "should", "can"})
-_STEADY = frozenset({"every", "exactly", "about", "at_least", "at_most", "more_than", "less_than"})
+_STEADY = frozenset({"every", "per", "exactly", "about", "at_least", "at_most", "more_than", "less_than"})
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)*")
 _MEASURE = re.compile(r"-?\d+(?:\.\d+)? ([a-z]+)")
 _DATE = re.compile(r"[\d-]+-\d\d(?:-\d\d)?|weekday \d(?: [a-z]+)?")

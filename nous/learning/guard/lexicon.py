@@ -11,7 +11,7 @@ from typing import Any
 from nous.learning.guard.stem import stem
 
 _DEEDS = tuple(ending + plural for ending in ("tion", "sion", "ment") for plural in ("", "s"))
-_STEMMED = "doubts either means light classes exchanging supports deeds"
+_STEMMED = "doubts either means light classes spreading supports deeds"
 
 Phrases = Mapping[tuple[str, ...], tuple[str, ...]]
 
@@ -75,7 +75,8 @@ class Lexicon:
     supports: frozenset[str]
     classes: frozenset[str]
     agents: Mapping[str, str]
-    exchanging: frozenset[str]
+    exchanging: Mapping[str, frozenset[str]]
+    spreading: frozenset[str]
     deeds: frozenset[str]
     additive: frozenset[str]
     clausal: frozenset[str]
@@ -136,6 +137,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
         agents=data["agents"],
+        exchanging={marker: _stems(verbs) for marker, verbs in data["exchanging"].items()},
         additive=_words(data["additive"]),
         clausal=_words(data["clausal"]),
         nouns_in_ly=_words(data["nouns_in_ly"]),

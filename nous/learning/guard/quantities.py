@@ -18,7 +18,7 @@ _CODES = frozenset({"usd", "eur", "gbp"})
 _HALVES = {"in the morning": "am", "in the afternoon": "pm", "in the evening": "pm"}
 _TIMES = {"millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 604_800_000}
 _PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night"})
-_SPANS = frozenset({*_TIMES, "month", "year"})
+SPANS = frozenset({*_TIMES, "month", "year"})
 _ARTICLES = frozenset({"a", "an"})
 _OPENERS = frozenset({"noon", "midnight", "half", *_ARTICLES, *_CODES})
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound"}
@@ -37,6 +37,12 @@ def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
         _number,
     )
     return next((found for read in readers if (found := read(tokens, lexicon))), None)
+
+
+def may_count(quantity: str) -> bool:
+    """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
+    is_number = quantity.isdecimal() or (quantity[:-2].isdecimal() and quantity.endswith(("st", "nd", "rd", "th")))
+    return is_number and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
 
 
 def _may_begin(token: Token, lexicon: Lexicon) -> bool:
@@ -140,7 +146,8 @@ def _number(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     while length < len(tokens) and (factor := _factor(tokens[length], lexicon)):
         value, length = _times(value, factor), length + 1
     if not unit and length < len(tokens):
-        unit = lexicon.units.get(tokens[length].lower, "")
+        written = tokens[length].text
+        unit = lexicon.units.get(written) or lexicon.units.get(written.casefold(), "")
         length += bool(unit)
     return (_measured(value, unit) if unit else value), length
 
@@ -183,7 +190,7 @@ def _digits(token: Token) -> tuple[str, str, int] | None:
 def _spelled(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] | None:
     """Three; twenty-five, as its tokens stand: twenty, five; an hour; half an hour."""
     words = [token.lower for token in tokens[:3]]
-    if words[0] in _ARTICLES and len(words) > 1 and lexicon.units.get(words[1]) in _SPANS and words[1] != "second":
+    if words[0] in _ARTICLES and len(words) > 1 and lexicon.units.get(words[1]) in SPANS and words[1] != "second":
         return "1", "", 1
     if len(words) == 3 and words[0] == "half" and words[1] in _ARTICLES and lexicon.units.get(words[2]) in _TIMES:
         return "0.5", "", 2

@@ -28,10 +28,11 @@ def _agent(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
 
 def _exchanged(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
     """`replaced this with that` as `moved from this to that`."""
-    at = next((at for at, word in enumerate(words) if word.root in lexicon.exchanging), -1)
+    ways = lexicon.exchanging
+    at = next((at for at, word in enumerate(words) if any(word.root in verbs for verbs in ways.values())), -1)
     verb = words[at] if at >= 0 else None
     rest = words[at + 1 :]
-    end = next((n for n, word in enumerate(rest) if word.marker in ("with", "favouring")), 0)
+    end = next((n for n, word in enumerate(rest) if verb and verb.root in ways.get(word.marker, ())), 0)
     if verb is None or verb.role is not Role.WORD or verb.marker or not end or any(word.marker for word in rest[:end]):
         return words
     marker = rest[end].marker

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from nous.learning.guard.lexicon import Lexicon
-from nous.learning.guard.quantities import Found, quantity_at
+from nous.learning.guard.quantities import SPANS, Found, may_count, quantity_at
 from nous.learning.guard.stem import stem
 from nous.learning.guard.tokens import Shape, Token
 from nous.learning.guard.word import Frame, Role, Tense, Word
@@ -65,7 +65,9 @@ class Scan:
         return quantity_at(pieces, self.lexicon)
 
     def _follows_quantity(self) -> bool:
-        return not self.is_fresh and self._ends_with_quantity()
+        """Whether a quantity has just been told: `$12`, `3 times`, `50 requests`."""
+        is_counted = len(self.words) > 1 and self.words[-2].role is Role.QUANTITY and may_count(self.words[-2].key)
+        return not self.is_fresh and (self._ends_with_quantity() or is_counted)
 
     def _ends_with_quantity(self) -> bool:
         return bool(self.words) and self.words[-1].role is Role.QUANTITY
@@ -84,8 +86,13 @@ class Scan:
         word = pieces[0].lower
         if word == "version":
             return len(pieces) > 1 and pieces[1].shape is Shape.NUMBER
-        if word not in self.lexicon.bounds or quantity_at(pieces[1:], self.lexicon) is None:
+        quantity = quantity_at(pieces[1:], self.lexicon) if word in self.lexicon.bounds else None
+        if not quantity or (word == "over" and any(w.root in self.lexicon.spreading for w in self.words[-2:])):
             return False
+        if word == "within":
+            if quantity[0].split()[-1] not in SPANS:  # within 3 zones
+                return False
+            self.marker, self.marker_is_used = "in", False
         self.quantifiers.append(self.lexicon.bounds[word])
         return True
 
@@ -116,6 +123,8 @@ class Scan:
             self._take_quantifier(lexicon.quantifiers.get(word, word), before)
             if is_period:
                 self._begin_period()
+            elif word == "per":  # each for itself, not all together
+                self.quantifiers[-1], self.marker, self.marker_is_used = "per", "for", False
         elif word in ("a", "an") and is_period and self._follows_quantity():
             self.quantifiers.append("every")
             self._begin_period()
@@ -136,7 +145,7 @@ class Scan:
         elif word in lexicon.function or (word == "own" and self.before in _DETERMINERS):
             self._take_function_word(small)
         elif piece.is_name:
-            self._add(piece, Role.NAME, lexicon.same.get(word, word))
+            self._add(piece, Role.NAME, lexicon.same.get(piece.name, piece.name))
         else:
             self._add(piece, Role.WORD, lexicon.key(word))
 
@@ -204,7 +213,7 @@ class Scan:
         self.marker_is_used = True
         if self.marker == "every":
             self.marker, self.marker_is_used, self.auxiliary = self.outer, False, ""
-        elif role is Role.QUANTITY and not _may_count(key):
+        elif role is Role.QUANTITY and not may_count(key):
             self._end_phrase()
 
     def _instead_of_light(self, deed: Word) -> Word:
@@ -289,9 +298,3 @@ _AUXILIARIES = {
     "was": "was", "been": "was", "got": "was", "had": "was", "did": "was",
     "has": "has", "does": "has",
 }  # fmt: skip
-
-
-def _may_count(quantity: str) -> bool:
-    """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
-    is_number = quantity.isdecimal() or (quantity[:-2].isdecimal() and quantity.endswith(("st", "nd", "rd", "th")))
-    return is_number and not (len(quantity) == 4 and quantity.startswith(("19", "20")))

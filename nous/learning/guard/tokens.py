@@ -35,6 +35,11 @@ class Token:
         return self.text.casefold()
 
     @property
+    def name(self) -> str:
+        """In lower case; of more than one, as in `PRs`, what each is called."""
+        return self.lower[:-1] if _ACRONYMS.fullmatch(self.text) else self.lower
+
+    @property
     def is_name(self) -> bool:
         """A capital that no sentence asked for. The first word of a sentence stays in doubt, and counts as a word."""
         return (self.text[0].isupper() and not self.starts) or any(letter.isupper() for letter in self.text[1:])
@@ -45,6 +50,7 @@ class Token:
         return len(self.text) == 1 and self.text.isupper() and self.text != "I" and not self.starts
 
 
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")
 _ARROWS = re.compile(r"\s*(?:-+>|=>|→|⟶|⇒)\s*")
 _DASHES = re.compile(r"(?:^|\s+)-{1,3}\s+")
 _OPENING = "([{"
@@ -61,8 +67,8 @@ _NUMBER = re.compile(_DIGITS)
 _GLUED = re.compile(rf"({_DIGITS})-?(?!(?:st|nd|rd|th)$)(°?[^\W\d_]+|[°%])")
 _COMPARED = re.compile(r"(>=|<=|>|<|~|≈|≥|≤)(?=[$€£]?\d)(.+)")
 _CLOCK = re.compile(r"(\d{1,2}(?::\d{2})?)([ap]\.?m\.?)", re.IGNORECASE)
-_RATE = re.compile(r"([^/]*[^\W\d_]|[$€£]?[\d.,]+)/(s|sec|min|h|hr|second|minute|hour|day|week|month|year)")
-_PERIODS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour"}
+_RATE = re.compile(r"([^/]*[^\W\d_]|[$€£]?[\d.,]+)/(s|sec|min|h|hr|mo|yr|second|minute|hour|day|week|month|year)")
+_PERIODS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour", "mo": "month", "yr": "year"}
 _OR_MORE = re.compile(r"(\d[\d.,]*)\+")
 _OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+(?::\d\d)?)[-\u2013](\d+(?::\d\d)?)")
