@@ -5,7 +5,7 @@ is ever overwritten and every verdict can be read again.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -124,6 +124,22 @@ def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
                 yield Telling(row.fact_id, row.source, row.text)
             case _:
                 pass
+
+
+def named(row: Row) -> frozenset[UUID]:
+    """The facts that *row* tells something of, which rows before it taught."""
+    match row:
+        case Learned():
+            return frozenset()
+        case Confirmed(fact_id=fact) | Embedded(fact_id=fact):
+            return frozenset({fact})
+        case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
+            return frozenset({one, other})
+
+
+def bare(row: Row) -> Row:
+    """*row* without a vector that comes with what it teaches."""
+    return replace(row, embedded_by=None) if isinstance(row, Learned) else row
 
 
 def embedding(row: Row) -> tuple[UUID, str] | None:

@@ -38,7 +38,7 @@ def announcements(
     cause: EpisodeSummarized, findings: Iterable[Finding], *, by: str, at: datetime
 ) -> Iterator[FactEvent]:
     """What the worker *by* says of each finding that changed something; a fact's successor comes before its end."""
-    told = (finding for finding in findings if finding.rows and finding.has_new_source)
+    told = (finding for finding in findings if finding.rows and (finding.has_new_source or finding.correction))
     said = (said for finding in told for said in _of_finding(finding, cause.episode_id))
     return _numbered(cause, said, by=by, at=at)
 

@@ -4,13 +4,14 @@ What one source alone has said goes, with every row about it. What others have s
 of them: as a new fact, since a fact's id derives from who said it and how. Reasons that may quote what is gone go too.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, embedding, tellings
-from nous.learning.forgotten import alike
+from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, embedding, named, tellings
+from nous.learning.normalise import exact_form
 from nous.learning.retelling import Stays, Told, places, settle, tell
 
 FORGOTTEN = "what it was compared with was forgotten"
@@ -28,12 +29,14 @@ class Kept(NamedTuple):
 class Erased:
     """A log without what was erased.
 
-    *gone* are the facts that nobody says any more, *retold* those that are another fact now, by which one.
+    *gone* are the facts that nobody says any more, *retold* those that are another fact now, by which one, *revived*
+    those that had given way and are current again.
     """
 
     rows: tuple[Kept, ...]
     gone: frozenset[UUID]
     retold: Mapping[UUID, UUID]
+    revived: frozenset[UUID]
     has_changed: bool
     lost_rows: int
     lost_vectors: int
@@ -55,6 +58,30 @@ def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
     return without(rows, lambda fact, _: fact not in gone)
 
 
+def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
+    """*fact* and all that say the same: what gave way to it, but not to its contrary, and what was said in its words.
+
+    Forgetting it alone would make them current again.
+    """
+    known = tuple(rows)
+    forms: defaultdict[UUID, set[str]] = defaultdict(set)
+    owners: defaultdict[str, set[UUID]] = defaultdict(set)
+    before: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for said, _, text in tellings(known):
+        form = exact_form(text)
+        forms[said].add(form)
+        owners[form].add(said)
+    for row in known:
+        if isinstance(row, Superseded) and row.valid_to is None:
+            before[row.by].add(row.fact_id)
+    found, fresh = {fact}, {fact}
+    while fresh:
+        near = (owners[form] for each in fresh for form in forms[each])
+        fresh = set().union(*near, *(before[each] for each in fresh)) - found
+        found |= fresh
+    return frozenset(found)
+
+
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
     """*rows* with only what *stays*."""
     if all(stays(fact, source) for fact, source, _ in tellings(rows)):
@@ -62,13 +89,14 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     told = tell(rows)
     settle(told, stays)
     touched = {fact for fact, each in told.items() if each.id != fact}
-    tied = {end for row in rows if touched & (ends := _ends(row)) for end in ends}
+    tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
     rewriter = _Rewriter(told, stays, tied | touched)
     kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
     return Erased(
         rows=kept,
         gone=frozenset(fact for fact in touched if told[fact].id is None),
         retold={fact: now for fact in touched if (now := told[fact].id) is not None},
+        revived=_revived(told, kept),
         has_changed=tuple(row for row, _ in kept) != tuple(rows),
         lost_rows=len(rows) - len(kept),
         lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
@@ -77,7 +105,15 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
 
 def _unchanged(rows: Sequence[Row]) -> Erased:
     kept = tuple(Kept(row, at) for at, row in enumerate(rows))
-    return Erased(rows=kept, gone=frozenset(), retold={}, has_changed=False, lost_rows=0, lost_vectors=0)
+    none = frozenset[UUID]()
+    return Erased(rows=kept, gone=none, retold={}, revived=none, has_changed=False, lost_rows=0, lost_vectors=0)
+
+
+def _revived(told: Mapping[UUID, Told], kept: Iterable[Kept]) -> frozenset[UUID]:
+    """What gave way in the log as it was *told*, and does not in the one that is *kept*."""
+    gave_way = {each.id for each in told.values() if each.id and each.superseded}
+    stood = {each.id for each in told.values() if not each.superseded}
+    return frozenset(gave_way - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
 
 
 def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
@@ -88,9 +124,9 @@ def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
         if isinstance(each.row, Learned):
             learned.add(each.row.fact.id)
             yield each
-            yield from (late for late in waiting if _named(late.row) <= learned)
-            waiting = [late for late in waiting if not _named(late.row) <= learned]
-        elif _named(each.row) <= learned:
+            yield from (late for late in waiting if named(late.row) <= learned)
+            waiting = [late for late in waiting if not named(late.row) <= learned]
+        elif named(each.row) <= learned:
             yield each
         else:
             waiting.append(each)
@@ -99,23 +135,6 @@ def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
 
 def _vectors(rows: Iterable[Row]) -> int:
     return sum(embedding(row) is not None for row in rows)
-
-
-def _ends(row: Row) -> set[UUID]:
-    """The two facts that *row* brings together, whose words its reason may quote."""
-    match row:
-        case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
-            return {one, other}
-        case _:
-            return set()
-
-
-def _named(row: Row) -> set[UUID]:
-    match row:
-        case Confirmed(fact_id=fact) | Embedded(fact_id=fact):
-            return {fact}
-        case _:
-            return _ends(row)
 
 
 class _Rewriter:

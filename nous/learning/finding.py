@@ -13,6 +13,7 @@ from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.policy import Policy
 from nous.learning.ruling import Rulings
+from nous.learning.superseding import Said, outdated
 from nous.scope import Scope
 
 if TYPE_CHECKING:
@@ -126,34 +127,23 @@ def learned(
 
 def correcting(finding: Finding, verdict: Supersedes, other: KnownFact, occasion: Occasion) -> Finding:
     """*finding*, and that its fact, or the *other*, is the past: whichever was said earlier."""
-    earlier, later = (other.fact, finding.fact) if other.said_at <= occasion.said_at else (finding.fact, other.fact)
-    valid_to = max(occasion.said_at, other.valid_from)
-    gone = outdated(earlier.id, by=later.id, verdict=verdict, valid_to=valid_to, at=occasion.at)
-    return replace(finding, rows=(*finding.rows, gone), replaced=earlier, correction=verdict)
+    past, gone = outdated(Said.of(other), _said(finding.fact, finding.candidate, occasion), verdict, at=occasion.at)
+    return replace(finding, rows=(*finding.rows, gone), replaced=past, correction=verdict)
 
 
 def _contradicting(
     candidate: CandidateFact, verdict: Supersedes, fact: Fact, other: KnownFact, occasion: Occasion, new: Learned
 ) -> Finding:
     """Of *fact* and *other*, which cannot both be true, the one that was said later is current."""
-    if occasion.said_at < other.said_at:
-        valid_to = max(occasion.said_at, other.valid_from)
-        gone = outdated(fact.id, by=other.fact.id, verdict=verdict, valid_to=valid_to, at=occasion.at)
-        late = Linked(
-            fact_id=verdict.fact_id,
-            reason=f"{verdict.reason}; the other was said later",
-            similarity=verdict.similarity,
-        )
-        return Finding(candidate=candidate, verdict=late, fact=fact, replaced=fact, rows=(new, gone))
-    gone = outdated(other.fact.id, by=fact.id, verdict=verdict, valid_to=occasion.said_at, at=occasion.at)
-    return Finding(candidate=candidate, verdict=verdict, fact=fact, replaced=other.fact, rows=(new, gone))
+    past, gone = outdated(Said.of(other), _said(fact, candidate, occasion), verdict, at=occasion.at)
+    reason = f"{verdict.reason}; the other was said later"
+    late = Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
+    told = late if past is fact else verdict
+    return Finding(candidate=candidate, verdict=told, fact=fact, replaced=past, rows=(new, gone))
 
 
-def outdated(fact_id: UUID, *, by: UUID, verdict: Supersedes, valid_to: datetime, at: datetime) -> Superseded:
-    """The row that says: true until *valid_to*, and no longer."""
-    return Superseded(
-        fact_id=fact_id, by=by, reason=verdict.reason, at=at, similarity=verdict.similarity, valid_to=valid_to
-    )
+def _said(fact: Fact, candidate: CandidateFact, occasion: Occasion) -> Said:
+    return Said(fact, first=occasion.said_at, last=occasion.said_at, trust=candidate.trust)
 
 
 def _new_fact(candidate: CandidateFact, occasion: Occasion) -> Fact:

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, tellings
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, bare, named, tellings
 from nous.learning.erasing import without
+from nous.learning.judge import SAME_TEXT
 from nous.learning.known import Knowledge
-from nous.learning.learn import SAME_TEXT
 from nous.learning.normalise import exact_form
 from nous.learning.retelling import Stays
 
@@ -46,7 +46,7 @@ class Present:
         for row in rows:
             key = _key(row)
             is_there = key in self._keys or key in fresh
-            if is_there or not all(_is_in(fact, self._keys, fresh) for fact in _about(row)):
+            if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
                 continue
             if isinstance(row, Superseded):
                 if row.fact_id in _successors(row.by, ways):
@@ -68,7 +68,7 @@ def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str
     facts = {_key(row) for row in (*log, *ordered) if isinstance(row, Learned)}
     return Joined(
         rows=tuple(present.missing(_facts_first(_as_one(kept, log)))),
-        unknown=sum(not all(_is_in(fact, facts) for fact in _about(row)) for row in ordered),
+        unknown=sum(not all(_is_in(fact, facts) for fact in named(row)) for row in ordered),
     )
 
 
@@ -85,8 +85,7 @@ def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[s
 
 def _facts_first(rows: Iterable[Row]) -> Sequence[Row]:
     """*rows* without vectors, and so that none comes before its facts."""
-    ordered = sorted(rows, key=lambda row: not isinstance(row, Learned))
-    return [replace(row, embedded_by=None) if isinstance(row, Learned) else row for row in ordered]
+    return sorted(map(bare, rows), key=lambda row: not isinstance(row, Learned))
 
 
 def _as_one(rows: Sequence[Row], log: Sequence[Row]) -> Iterator[Row]:
@@ -156,15 +155,3 @@ def _key(row: Row) -> tuple[object, ...]:
             return "linked", row.fact_id, row.other
         case Embedded():
             return "embedded", row.fact_id, row.embedded_by
-
-
-def _about(row: Row) -> tuple[UUID, ...]:
-    match row:
-        case Learned() | Embedded():
-            return ()
-        case Confirmed():
-            return (row.fact_id,)
-        case Superseded():
-            return row.fact_id, row.by
-        case Linked():
-            return row.fact_id, row.other

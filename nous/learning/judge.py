@@ -21,6 +21,7 @@ from nous.learning.guard.reading import Reading, Role
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 
+SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
 
 MOST_COMPARED = 20_000
@@ -120,11 +121,11 @@ def verdicts(
 ) -> Iterator[Verdict]:
     """What *statement* may be, held against the current facts near it, nearest first, and those of its subject.
 
-    The best comes first; the last one is `New` or `Linked`, unless what comes before it is certain.
+    The best comes first. The last one is `New` or `Linked`, but for equal texts and for what goes by the cosine alone.
     """
     equal = next((near for near in neighbours if near.statement.form == statement.form), None)
     if equal:
-        yield Known(fact_id=equal.fact_id, reason="the same text", similarity=equal.similarity)
+        yield Known(fact_id=equal.fact_id, reason=SAME_TEXT, similarity=equal.similarity)
         return
     match policy.dedup:
         case Dedup.EXACT:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
@@ -61,13 +61,16 @@ class KnownFact:
         return len({source.episode_id for source in self.sources})
 
     @property
-    def said_at(self) -> datetime:
-        """When it was said last, as far as that is known; else when it was learned.
+    def latest(self) -> Source:
+        """Who said it last. Who is doubted makes nothing newer that somebody else has said."""
+        is_doubted = self.trust.is_doubted
+        said = [source for source in self.sources if source.trust.is_doubted == is_doubted]
+        return max(said, key=lambda source: source.said_at or datetime.min.replace(tzinfo=UTC))
 
-        Who is doubted makes nothing newer that somebody else has said.
-        """
-        said = [source for source in self.sources if source.trust.is_doubted == self.trust.is_doubted]
-        return max((source.said_at for source in said if source.said_at), default=self.fact.learned_at)
+    @property
+    def said_at(self) -> datetime:
+        """When it was said last, as far as that is known; else when it was learned."""
+        return self.latest.said_at or self.fact.learned_at
 
     @property
     def valid_from(self) -> datetime:
@@ -168,15 +171,22 @@ class Knowledge:
     def line(self, form: str) -> tuple[KnownFact, ...]:
         """The fact that was said in a text of this exact form, then what took its place, and so on.
 
-        The last one is current, or has been contradicted. Empty if none was said so. A ring, which no writer makes, is
-        cut.
+        The last one is current, or has been contradicted. Empty if none was said so.
         """
-        found: dict[UUID, KnownFact] = {}
-        fact_id = self._form_owner(form)
-        while fact_id and fact_id not in found and (known := self.get(fact_id)):
-            found[fact_id] = known
-            fact_id = known.superseded.by if known.superseded and known.superseded.valid_to is None else None
-        return tuple(found.values())
+        found: list[KnownFact] = []
+        for known in self.successors(self._form_owner(form)):
+            found.append(known)
+            if known.superseded and known.superseded.valid_to:
+                break
+        return tuple(found)
+
+    def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
+        """The fact, what took its place, and so on. A ring, which no writer makes, is cut."""
+        passed: set[UUID] = set()
+        while fact_id and fact_id not in passed and (known := self.get(fact_id)):
+            yield known
+            passed.add(fact_id)
+            fact_id = known.superseded.by if known.superseded else None
 
     def namesakes(self, subject: str) -> Namesakes:
         """The current facts of that subject, newest first, `MOST_CONTRADICTED` of them at most; none of no subject."""
@@ -285,6 +295,5 @@ class Knowledge:
             self._by_form[form] = row.fact_id
 
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
-        known = self.get(fact_id)
-        if known:
+        if known := self.get(fact_id):
             self._facts[fact_id] = change(known)

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from nous.episode import CandidateFact, Trust
 from nous.fact import Learned
-from nous.learning.finding import Finding, Learning, Occasion, confirmed, correcting, learned
-from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, rewords, verdicts
+from nous.learning.finding import Finding, Learning, Occasion, confirmed, correcting, fact_id, learned
+from nous.learning.judge import SAME_TEXT, Known, Linked, New, Richer, Supersedes, Verdict, floor, rewords, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import exact_form
 from nous.learning.ruling import Doubt, ruled
@@ -26,7 +26,6 @@ ALREADY = "already learned from this episode"
 RETOLD = "a later edition of the same episode says it so"
 NOT_COMPARED = "no fact has this text; the embedder did not answer, so the sense is compared later"
 NOT_ALL_COMPARED = "nothing is near of what could be compared; the facts without a vector are compared later"
-SAME_TEXT = "the same text"
 SAME_TEXT_THEN = "the same text, said before it was superseded"
 
 
@@ -83,9 +82,13 @@ def doubts(learning: Learning, known: Knowledge) -> Iterator[Doubt]:
 
 
 def _finding(candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion) -> Finding:
-    match _verdict(candidate, vector, known, occasion):
-        case Known(reason=reason) as verdict if reason == ALREADY:
-            return Finding(candidate=candidate, verdict=verdict, fact=known[verdict.fact_id].fact)
+    statement = Statement(candidate.text)
+    said = known.line(statement.form)
+    if _is_heard(candidate, said, known, occasion):
+        last = said[-1].fact
+        return Finding(candidate=candidate, verdict=Known(fact_id=last.id, reason=ALREADY), fact=last)
+    by_text = _by_text(statement, said, candidate.trust, known, occasion)
+    match by_text or _by_sense(statement, candidate, vector, known, occasion):
         case Known() as verdict:
             return _vouched(confirmed(candidate, verdict, known, occasion), vector, known, occasion)
         case New() | Richer() | Supersedes() | Linked() as verdict:
@@ -105,10 +108,10 @@ def _vouched(finding: Finding, vector: "Vector", known: Knowledge, occasion: Occ
     return correcting(finding, verdict, known[verdict.fact_id], occasion) if verdict else finding
 
 
-def _verdict(candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion) -> Verdict:
-    statement, policy = Statement(candidate.text), occasion.policy
-    if verdict := _by_text(statement, candidate.trust, known, occasion):
-        return verdict
+def _by_sense(
+    statement: Statement, candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion
+) -> Verdict:
+    policy = occasion.policy
     claim = Claim(subject=candidate.subject, trust=candidate.trust, said_at=occasion.said_at)
     near = [] if vector is None else known.near(vector, floor(policy))
     match settled(verdicts(statement, near, policy, known.namesakes(claim.subject)), claim, known):
@@ -130,17 +133,25 @@ def _with_gaps(verdict: New, vector: "Vector", known: Knowledge) -> New:
     return verdict if next(known.without_vector(), None) is None else New(reason=NOT_ALL_COMPARED)
 
 
-def _by_text(statement: Statement, trust: Trust, known: Knowledge, occasion: Occasion) -> Known | None:
+def _is_heard(candidate: CandidateFact, said: Sequence[KnownFact], known: Knowledge, occasion: Occasion) -> bool:
+    """Whether this episode has taught that already, or the line *said*, and nobody better says it now."""
+    if len(said) == 1 and is_vouched_for(said[0], candidate.trust):
+        return False
+    episode = occasion.source.episode_id
+    is_taught = known.get(fact_id(episode, candidate.text)) is not None
+    return is_taught or any(fact.was_said_in(episode) for fact in said)
+
+
+def _by_text(
+    statement: Statement, said: Sequence[KnownFact], trust: Trust, known: Knowledge, occasion: Occasion
+) -> Known | None:
     """Whether the very words are known: as they are, as what has superseded them, or as what was true at the time.
 
     What only a tool or a page has put in their place does not count against somebody better.
     """
-    said = known.line(statement.form)
     if not said:
         return None
     last = said[-1]
-    if any(fact.was_said_in(occasion.source.episode_id) for fact in said):
-        return Known(fact_id=last.fact.id, reason=ALREADY)
     holder = last if last.superseded is None else known.get(last.superseded.by)
     if holder and holder.statement.form != statement.form and holder.trust.is_doubted and not trust.is_doubted:
         return None

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from nous.fact import Confirmed, Embedded, Fact, Row, Superseded
 from nous.fact import Linked as LinkedRow
-from nous.learning.finding import outdated
 from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.policy import Policy
 from nous.learning.standing import Claim, settled
+from nous.learning.superseding import Said, outdated
 from nous.learning.vectors import checked
 
 if TYPE_CHECKING:
@@ -90,12 +90,9 @@ def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -
             )
             return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
         case Supersedes():
-            older, newer = sorted(
-                (fact, known[verdict.fact_id]), key=lambda each: (each.said_at, not each.trust.is_doubted)
-            )
-            valid_to = max(older.said_at, newer.valid_from)
-            gone = outdated(older.fact.id, by=newer.fact.id, verdict=verdict, valid_to=valid_to, at=at)
-            return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=older.fact)
+            before, after = sorted((fact, known[verdict.fact_id]), key=lambda each: each.fact.learned_at)
+            past, gone = outdated(Said.of(before), Said.of(after), verdict, at=at)
+            return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=past)
         case Linked(fact_id=other):
             rows = (embedded, *_linked(fact, other, verdict, at))
             return Mended(fact=fact.fact, verdict=verdict, rows=rows)

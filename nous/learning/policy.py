@@ -25,9 +25,9 @@ class Policy:
     """The rule and its thresholds.
 
     `threshold` is the cosine that the plain rule has to exceed strictly. From `equal` on, texts of equal content are
-    one fact, from `near` on two facts are linked or contradict each other, from `one_sided` (tau) on a text may have
-    words that the other lacks; without it, only texts of equal content are merged. `measured` has it by embedder. `cap`
-    bounds the facts of an episode.
+    one fact, from `near` on two facts are linked or contradict each other (those of one subject at any cosine), from
+    `one_sided` (tau) on a text may have words that the other lacks; without it, only texts of equal content are merged.
+    `measured` has it by embedder. `cap` bounds the facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED

@@ -1,6 +1,6 @@
 """Facts of a log as they are told when somebody who said them is forgotten, and which of them take whose place then."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -84,7 +84,7 @@ def settle(told: Mapping[UUID, Told], stays: Stays) -> None:
         owner = None if each.is_contradicted else owners.get(exact_form(heir.text))
         retold = _retold(each.learned.fact, heir)
         if owner or retold.id in ids:  # it was merged with one that says the same: now that one is left
-            each.id = owner or retold.id
+            each.id = retold.id if retold.id in ids else owner
             continue
         each.heir, each.now, each.id = heir, retold, retold.id
         ids.add(retold.id)
@@ -122,35 +122,32 @@ def places(told: Mapping[UUID, Told]) -> Iterator[Place]:
             revived.append((each.superseded, each.now))
         elif each.id and not place:
             current.add(each.id)
-    found += _said_meanwhile(revived, current, told)
+    meanwhile = _said_meanwhile(revived, current, told) if revived else []
+    current |= {fact.id for _, fact in revived} - {place.fact for place in meanwhile}
     ends: dict[UUID, UUID] = {}
-    for place in found:
+    for place in (*found, *meanwhile):
         if place.fact not in current and place.fact not in ends and _end(place.by, ends) != place.fact:
             ends[place.fact] = place.by
             yield place
 
 
 def _said_meanwhile(
-    revived: Sequence[tuple[Superseded, Fact]], current: set[UUID], told: Mapping[UUID, Told]
-) -> Iterator[Place]:
-    """What gave way to something that is gone gives way to the one that says the same now, or else is *current*."""
-    if not revived:
-        return
+    revived: Sequence[tuple[Superseded, Fact]], current: Collection[UUID], told: Mapping[UUID, Told]
+) -> list[Place]:
+    """What gave way to something that is gone gives way to the one that says the same now, if one does."""
     facts = (each.now for each in told.values() if each.now and each.now.id in current)
     owners = {exact_form(fact.text): fact.id for fact in facts}
-    for row, fact in reversed(revived):
-        owner = owners.setdefault(exact_form(fact.text), fact.id)
-        if owner != fact.id and fact.id not in current:
-            yield Place(row, fact.id, owner, None)
-        else:
-            current.add(fact.id)
+    owned = ((row, fact.id, owners.setdefault(exact_form(fact.text), fact.id)) for row, fact in reversed(revived))
+    return [Place(row, fact, owner, None) for row, fact, owner in owned if fact != owner]
 
 
 def _place(each: Told, told: Mapping[UUID, Told]) -> Place | None:
     """What *each* gives way to: where that is gone, what had taken its place, and so on; None where it is current."""
+    if each.id is None or each.superseded is None:
+        return None
     seen: set[UUID] = set()
     link, valid_to = each.superseded, None
-    while each.id and each.superseded and link and link.by not in seen:
+    while link and link.by not in seen:
         seen.add(link.by)
         valid_to = valid_to or link.valid_to
         successor = told.get(link.by)

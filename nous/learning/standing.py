@@ -26,7 +26,7 @@ class Claim:
 
 
 def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_ruled: bool = False) -> Verdict:
-    """The first of *verdicts* on *claim* that may stand; if none but a link, the first that may not, as a link.
+    """The first of *verdicts* on *claim* that may stand; instead of new or linked, the first that may not, as a link.
 
     The rules alone need the name of the subject; whoever understands the texts (*is_ruled*) does without.
     """

@@ -1,11 +1,36 @@
-"""One fact in the place of another, because somebody says so."""
+"""One fact in the place of another: which of the two is the past, and until when it was true."""
 
 from datetime import datetime
+from typing import NamedTuple, Self
 from uuid import UUID
 
+from nous.episode import Trust
 from nous.errors import BadInput, NotFound
-from nous.fact import Superseded
+from nous.fact import Fact, Superseded
+from nous.learning.judge import Supersedes
 from nous.learning.known import Knowledge, KnownFact
+
+
+class Said(NamedTuple):
+    """A fact, when it was said first and last, and the trust in whoever said it."""
+
+    fact: Fact
+    first: datetime
+    last: datetime
+    trust: Trust
+
+    @classmethod
+    def of(cls, known: KnownFact) -> Self:
+        return cls(known.fact, known.valid_from, known.said_at, known.trust)
+
+
+def outdated(one: Said, other: Said, verdict: Supersedes, *, at: datetime) -> tuple[Fact, Superseded]:
+    """Which of two that contradict each other is the past, and the row that says so: the one that was said earlier.
+
+    Of two that were said at once it is the one that is doubted, or else *one*, which was learned before the *other*.
+    """
+    past, by = sorted((one, other), key=lambda each: (each.last, not each.trust.is_doubted))
+    return past.fact, _row(past, by, reason=verdict.reason, at=at, similarity=verdict.similarity)
 
 
 def superseding(old_id: UUID, *, by: UUID, knowledge: Knowledge, reason: str, at: datetime) -> Superseded:
@@ -18,9 +43,17 @@ def superseding(old_id: UUID, *, by: UUID, knowledge: Knowledge, reason: str, at
     old, new = _fact(old_id, knowledge), _fact(by, knowledge)
     if old.superseded:
         raise BadInput(f"fact {old_id} has given way to {old.superseded.by} already")
-    if old_id in _successors(new, knowledge):
+    if old_id in (each.fact.id for each in knowledge.successors(by)):
         raise BadInput(f"fact {by} has given way to {old_id}, or is the same; it cannot take its place")
-    return Superseded(fact_id=old_id, by=by, reason=reason, at=at, valid_to=max(new.valid_from, old.valid_from))
+    return _row(Said.of(old), Said.of(new), reason=reason, at=at)
+
+
+def _row(past: Said, by: Said, *, reason: str, at: datetime, similarity: float | None = None) -> Superseded:
+    """*past* was true until *by* was said, or for as long as it was said itself if that was later."""
+    valid_to = max(past.last, by.first)
+    return Superseded(
+        fact_id=past.fact.id, by=by.fact.id, reason=reason, at=at, similarity=similarity, valid_to=valid_to
+    )
 
 
 def _fact(fact_id: UUID, knowledge: Knowledge) -> KnownFact:
@@ -28,12 +61,3 @@ def _fact(fact_id: UUID, knowledge: Knowledge) -> KnownFact:
     if known is None:
         raise NotFound(f"there is no fact {fact_id}")
     return known
-
-
-def _successors(known: KnownFact, knowledge: Knowledge) -> set[UUID]:
-    """The fact, what took its place, and so on."""
-    found = {known.fact.id}
-    while known.superseded and known.superseded.by not in found:
-        known = knowledge[known.superseded.by]
-        found.add(known.fact.id)
-    return found

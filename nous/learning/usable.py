@@ -77,6 +77,7 @@ def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> Unusable
 
 
 def _fitted(candidate: CandidateFact) -> CandidateFact:
+    """*candidate*, a rule only if a user gave it, and with no longer a subject than a fact has."""
     is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
     category = candidate.category if is_given else Category.CONCEPT
     return replace(candidate, category=category, subject=candidate.subject[:LONGEST_SUBJECT])

@@ -71,8 +71,7 @@ def hit_of(remembered: KnownFact | Episode) -> Hit:
 
 
 def _of_fact(known: KnownFact) -> Hit:
-    fact = known.fact
-    source = next((source for source in known.sources if source.said_at == known.said_at), fact.source)
+    fact, source = known.fact, known.latest
     return Hit(
         kind=Remembrance.FACT,
         id=fact.id,

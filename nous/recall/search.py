@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
-from uuid import UUID
 
 from nous.learning.known import Knowledge
 from nous.recall.fusion import WEIGHTS, Way, fused
@@ -66,16 +65,5 @@ def _in_time(hits: Iterable[Hit], knowledge: Knowledge, *, everything: bool) -> 
     for hit in hits:
         if hit.superseded_by is None:
             yield hit
-        elif everything or there.isdisjoint(_successors(hit, knowledge)):
+        elif everything or there.isdisjoint(each.fact.id for each in knowledge.successors(hit.superseded_by)):
             yield replace(hit, score=hit.score * OUTDATED)
-
-
-def _successors(hit: Hit, knowledge: Knowledge) -> set[UUID]:
-    """What took the place of a fact, what took the place of that, and so on; a ring is gone round once."""
-    found: set[UUID] = set()
-    fact_id = hit.superseded_by
-    while fact_id and fact_id not in found:
-        found.add(fact_id)
-        known = knowledge.get(fact_id)
-        fact_id = known.superseded.by if known and known.superseded else None
-    return found

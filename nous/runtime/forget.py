@@ -17,7 +17,6 @@ from nous.bus.tombstones import Tombstone, Tombstones, form_name, session_name
 from nous.errors import NotFound, Retryable
 from nous.fact import Row
 from nous.learning.erasing import Erased
-from nous.learning.forgotten import revived
 from nous.runtime.forgetting import REWRITTEN, Act, Met, Stores, counted
 from nous.scope import Scope
 
@@ -140,7 +139,7 @@ class Forgetter:
         if known is None and not counts:
             where = "" if act.name == str(act.scope) else f" in {act.scope}"
             raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
-        return met, _Removed(counts, _revived(rows, erased), found)
+        return met, _Removed(counts, erased.revived, found)
 
     def _met_before(self, act: Act, known: Tombstone | None) -> Met:
         """What an act that broke off was looking for, but for texts that were let back meanwhile."""
@@ -159,27 +158,24 @@ class Forgetter:
             if wanted.everything:
                 grave.cover(Met(), (session_name(act.scope, session) for session in found.sessions))
             gone = self._from_bus(found, events, wanted) + act.remove(self._stores, grave.met, dry_run=False)
-            erased, again = self._rewrite(act, grave)
+            erased = self._rewrite(act, grave)
             gone += counted(erased)
             if not gone:
                 return _Removed(counts, current, found)
             counts += gone
-            current |= again
+            current |= erased.revived
         raise Retryable(f"others bring more of {act.what} {act.name} all the time; forget it again")
 
-    def _rewrite(self, act: Act, grave: _Grave) -> tuple[Erased, frozenset[UUID]]:
-        """The log as it is left, and the facts that are current again in it."""
-        read: Sequence[Row] = ()
+    def _rewrite(self, act: Act, grave: _Grave) -> Erased:
+        """The log as it is left."""
 
         def rewritten(rows: Sequence[Row]) -> Erased:
             # These very rows will be gone: what they tell, which others may just have added, is met here or never.
-            nonlocal read
-            read, erased = rows, act.rewritten(rows)
+            erased = act.rewritten(rows)
             grave.cover(act.met(rows, erased))
             return erased
 
-        erased = self._stores.store.rewrite(act.scope, rewritten)
-        return erased, _revived(read, erased)
+        return self._stores.store.rewrite(act.scope, rewritten)
 
     def _from_bus(self, found: Found, events: frozenset[UUID], wanted: Wanted) -> Counter[str]:
         # Jobs go before the entries, which tell whose they are, so that they are found again if this breaks off; and
@@ -202,7 +198,3 @@ class Forgetter:
             first_at=known.at if known else None,
             is_rehearsal=is_rehearsal,
         )
-
-
-def _revived(rows: Sequence[Row], erased: Erased) -> frozenset[UUID]:
-    return revived(rows, (row for row, _ in erased.rows), erased.retold)

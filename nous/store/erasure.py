@@ -44,7 +44,7 @@ class Erasure(Protocol):
         """Remove all that is kept of a scope, its log too."""
         ...
 
-    def rewrite(self, scope: Scope, rewrite: Rewrite, *, dry_run: bool = False) -> Erased:
+    def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
         """Put what *rewrite* makes of the log in its place, as a log of another epoch.
 
         Whoever has read the old one is refused when he appends, and reads the new one from its beginning.

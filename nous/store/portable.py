@@ -5,14 +5,14 @@ A line is `{"kind", "scope", "record"}`: an `episode`, or a row of the fact log 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from nous.episode import Episode
 from nous.errors import BadInput, Misconfigured
-from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded
+from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, bare
 from nous.scope import Scope
 from nous.store.records import decode, encode
 
@@ -65,8 +65,4 @@ def read(raw: bytes) -> Carried:
 
 def exported(rows: Iterable[Row]) -> Iterator[Row]:
     """*rows* without their vectors."""
-    for row in rows:
-        if isinstance(row, Learned):
-            yield replace(row, embedded_by=None)
-        elif not isinstance(row, Embedded):
-            yield row
+    return (bare(row) for row in rows if not isinstance(row, Embedded))

@@ -80,12 +80,10 @@ class RedisErasure:
             self._logs.tidy(scope)
         return counts
 
-    def rewrite(self, scope: Scope, rewrite: Rewrite, *, dry_run: bool = False) -> Erased:
+    def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
         for _ in range(_ATTEMPTS):
             log = self._logs.read(scope)
             erased = rewrite(log.rows)
-            if dry_run:
-                return erased
             is_done = not erased.has_changed or self._logs.put(scope, log, erased)
             self._logs.tidy(scope)
             if is_done:

@@ -1,9 +1,8 @@
 """A fact log that is read as a whole and written anew, aside, and then put in its place in one step."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from secrets import token_hex
 from typing import Any, cast
@@ -28,8 +27,6 @@ _VECTORS_AT_ONCE = 4096
 
 _Command = tuple[Any, ...]
 """A command of Redis: its name, the key that it writes, and the rest."""
-_Named = Callable[[str], str]
-"""The key aside for a part of the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +73,12 @@ class RedisLogs:
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
         """Put *erased*, which was made of *log*, in its place, unless that has grown; whether that was done."""
         new = new_log(log.entries, erased, after=log.version)
-        aside, asides = partial(self._keys.aside, scope, log.head.decode(), token_hex(8)), dict[str, str]()
-        batches = chain(self._rows(scope, new, asides, aside), self._blocks(scope, new, asides, aside))
-        if not all(self._write(scope, log, commands) for commands in batches):
-            return False
+        asides = self._asides(scope, log, new)
+        begun: set[str] = set()
+        for commands in chain(self._rows(scope, new, asides), self._blocks(scope, new, asides)):
+            if not self._write(scope, log, commands, begun):
+                return False
+            begun |= {key for _, key, *_ in commands}
         with translated():
             old: list[bytes] = sorted(self._client.scan_iter(f"{self._keys.vectors_of(scope)}*", count=1000))
         pairs = [key for place, written in asides.items() for key in (written, place)]
@@ -97,15 +96,22 @@ class RedisLogs:
             if stale:
                 self._client.unlink(*stale)
 
-    def _write(self, scope: Scope, log: WholeLog, commands: Iterable[_Command]) -> bool:
-        """Write aside as long as *log* is the one there is; whether that is so.
+    def _asides(self, scope: Scope, log: WholeLog, new: NewLog) -> dict[str, str]:
+        """Where each part of *new* is written before it takes its place, by that place."""
+        parts = [self._keys.fact_rows(scope)] if new.entries else []
+        parts += dict.fromkeys(self._block(scope, to) for _, to in new.moves)
+        token = token_hex(8)
+        return {part: self._keys.aside(scope, log.head.decode(), token, str(at)) for at, part in enumerate(parts)}
 
-        Once it is not, whoever was slow brings nothing back after `tidy`.
+    def _write(self, scope: Scope, log: WholeLog, commands: Sequence[_Command], begun: Collection[str]) -> bool:
+        """Write aside as long as *log* is the one there is, and all of *begun* is still there; whether that is so.
+
+        Once it is not, whoever was slow brings nothing back after `tidy`, and goes on with nothing that has expired.
         """
         head = self._keys.fact_head(scope)
         with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.watch(head)
-            if pipe.get(head) != log.head:
+            pipe.watch(head, *begun)
+            if (pipe.get(head) or b"") != log.head or (begun and pipe.exists(*begun) < len(begun)):
                 return False
             pipe.multi()
             for name, key, *arguments in commands:
@@ -116,22 +122,19 @@ class RedisLogs:
                 return True
         return False
 
-    def _rows(self, scope: Scope, new: NewLog, asides: dict[str, str], aside: _Named) -> Iterator[Sequence[_Command]]:
-        """What writes the rows, a batch after the other; the key is noted in *asides*, by whose place it will take."""
+    def _rows(self, scope: Scope, new: NewLog, asides: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
+        """What writes the rows aside, a batch after the other."""
         for start in range(0, len(new.entries), _ROWS_AT_ONCE):
-            key = asides.setdefault(self._keys.fact_rows(scope), aside("rows"))
-            yield [("RPUSH", key, *(entry.encode() for entry in new.entries[start : start + _ROWS_AT_ONCE]))]
+            batch = new.entries[start : start + _ROWS_AT_ONCE]
+            yield [("RPUSH", asides[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
 
-    def _blocks(self, scope: Scope, new: NewLog, asides: dict[str, str], aside: _Named) -> Iterator[Sequence[_Command]]:
+    def _blocks(self, scope: Scope, new: NewLog, asides: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
         """What copies the vectors, likewise."""
         for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
             moves = new.moves[start : start + _VECTORS_AT_ONCE]
             content = dict(zip((to for _, to in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
-            commands: list[_Command] = []
-            for run in runs(content):
-                key = asides.setdefault(self._block(scope, run[0]), aside(str(len(asides))))
-                commands.append(("SETRANGE", key, run[0].offset, b"".join(content[place] for place in run)))
-            yield commands
+            written = ((run[0], b"".join(content[place] for place in run)) for run in runs(content))
+            yield [("SETRANGE", asides[self._block(scope, to)], to.offset, raw) for to, raw in written]
 
     def _vectors(self, scope: Scope, places: Sequence[Place]) -> Iterator[bytes]:
         batch = list(runs(places))

@@ -23,7 +23,7 @@ from nous.bus.redis_ledger import RedisLedger
 from nous.effects import AppendFacts, Effects
 from nous.episode import Category
 from nous.events import NAMESPACE, SessionEnded
-from nous.fact import Confirmed, Embedded, Fact, Learned, Row, Source
+from nous.fact import Embedded, Fact, Learned, Row, Source
 from nous.learning.erasing import Erased, without_session
 from nous.learning.finding import fact_id
 from nous.scope import Scope
@@ -89,6 +89,16 @@ def taught(store: Store, count: int) -> list[Learned]:
     return rows
 
 
+def assert_theirs_alone_is_left(store: Store, taught: Sequence[Learned]) -> None:
+    left = list(enumerate(taught))[1::2]
+    for embedder, dim in (("m", 4), ("n", 6)):
+        found = store.facts.read(HOME, embedder=embedder)
+        assert [row.fact.id for row in found.rows if isinstance(row, Learned)] == [row.fact.id for _, row in left]
+        assert found.vectors.keys() == {row.fact.id for _, row in left}
+        for at, row in left:
+            np.testing.assert_array_equal(found.vectors[row.fact.id], unit(at, dim))
+
+
 def test_a_log_is_written_anew_with_the_vectors_of_what_stays(client: redis.Redis) -> None:
     store = stores.on_redis(client)
     rows = taught(store, 5000)
@@ -97,13 +107,8 @@ def test_a_log_is_written_anew_with_the_vectors_of_what_stays(client: redis.Redi
     erased = RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
 
     assert (len(erased.gone), erased.lost_vectors) == (2500, 5000)
-    for embedder, dim in (("m", 4), ("n", 6)):
-        found = store.facts.read(HOME, after=seen, embedder=embedder)
-        assert found.complete
-        assert [row.fact.id for row in found.rows if isinstance(row, Learned)] == [row.fact.id for row in rows[1::2]]
-        assert found.vectors.keys() == {row.fact.id for row in rows[1::2]}
-        for at, row in list(enumerate(rows))[1::2]:
-            np.testing.assert_array_equal(found.vectors[row.fact.id], unit(at, dim))
+    assert store.facts.read(HOME, after=seen).complete
+    assert_theirs_alone_is_left(store, rows)
 
 
 def test_who_has_read_the_old_log_is_refused_and_the_new_one_grows_on(client: redis.Redis) -> None:
@@ -215,21 +220,33 @@ def test_a_log_stays_when_what_is_aside_has_expired(client: redis.Redis) -> None
 
     RedisErasure(Stopped(client, expire), KEYS).rewrite(HOME, without("mine"))
 
-    found = store.facts.read(HOME, embedder="m")
     assert lost == [3]
-    assert [row.fact.id for row in found.rows if isinstance(row, Learned)] == [row.fact.id for row in rows[1::2]]
-    assert found.vectors.keys() == {row.fact.id for row in rows[1::2]}
+    assert_theirs_alone_is_left(store, rows)
 
 
-def test_a_rehearsal_counts_and_changes_nothing(client: redis.Redis) -> None:
-    store, erasure = stores.on_redis(client), RedisErasure(client, KEYS)
-    mine = learned("mine", "a")
-    again = Confirmed(fact_id=mine.fact.id, source=source("theirs"), text="A", reason="the same", at=NOON)
-    add(store, mine, again, vectors={mine.fact.id: unit(1)})
-    before = store.facts.read(HOME).rows
+class Forgetful(redis.Redis):
+    """What is aside expires once, when *batches* of it are written: before each, a pipeline is asked for."""
 
-    assert erasure.rewrite(HOME, without("mine"), dry_run=True).retold.keys() == {mine.fact.id}
-    assert store.facts.read(HOME).rows == before
+    def __init__(self, client: redis.Redis, batches: int) -> None:
+        super().__init__(connection_pool=client.connection_pool)
+        self._batches = batches
+
+    def pipeline(self, *arguments: Any, **named: Any) -> Any:
+        aside = list(cast("Any", self).scan_iter("t:aside:*"))
+        self._batches -= bool(aside)
+        if aside and self._batches == 0:
+            self.delete(*aside)
+        return super().pipeline(*arguments, **named)
+
+
+@pytest.mark.parametrize("batches", [1, 4])
+def test_a_log_stays_whole_when_what_is_aside_expires_too_early(client: redis.Redis, batches: int) -> None:
+    store = stores.on_redis(client)
+    rows = taught(store, 5000)
+
+    RedisErasure(Forgetful(client, batches), KEYS).rewrite(HOME, without("mine"))
+
+    assert_theirs_alone_is_left(store, rows)
 
 
 def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_it(

@@ -154,10 +154,10 @@ def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_ba
     class Disturbed(RedisErasure):
         """Somebody says the fact in other words just before the log is written anew."""
 
-        def rewrite(self, scope: Any, rewrite: Any, *, dry_run: bool = False) -> Erased:
-            if not dry_run and not said:
+        def rewrite(self, scope: Any, rewrite: Any) -> Erased:
+            if not said:
                 said.extend(teach(town, "two", SAID_BY_OTHER))
-            return super().rewrite(scope, rewrite, dry_run=dry_run)
+            return super().rewrite(scope, rewrite)
 
     said: list[UUID] = []
     disturbed = replace(stores, store=Disturbed(town.client, StoreKeys(town.settings.prefix)))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from nous.episode import Category
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
-from nous.learning.erasing import without_fact, without_session
+from nous.learning.erasing import alike, without_fact, without_session
 from nous.learning.finding import fact_id
-from nous.learning.forgotten import alike, wordings
+from nous.learning.forgotten import wordings
 from nous.scope import Scope
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

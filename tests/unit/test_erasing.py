@@ -11,9 +11,10 @@ from nous.bus.erasing import Wanted, amended, said
 from nous.episode import Category
 from nous.events import NAMESPACE
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
-from nous.learning.erasing import FORGOTTEN, Erased, without_fact, without_session
+from nous.learning.erasing import FORGOTTEN, Erased, alike, without_fact, without_session
 from nous.learning.finding import fact_id
-from nous.learning.forgotten import Forgotten, alike, mark_of, wordings
+from nous.learning.forgotten import Forgotten, mark_of, wordings
+from nous.learning.joining import joined
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
@@ -230,6 +231,16 @@ def test_what_gave_way_to_a_fact_that_was_contradicted_is_contradicted_when_that
 
     assert isinstance(row, Superseded)
     assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, last.fact.id, NOON)
+
+
+def test_an_import_adds_nothing_to_what_gave_way_to_a_retold_fact() -> None:
+    first, last = learned("third", "port is 1"), learned("mine", "the port is 2")
+    again = confirmed(MINE, "theirs", first.fact.text)
+    rows: list[Row] = [first, MINE, last, superseded(first, last, valid_to=NOON), again]
+
+    left = rows_of(without_session(rows, "mine"))
+
+    assert joined(rows, left, forgotten=(), gone={"mine"}).rows == ()
 
 
 def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from nous.codec import decode, encode
 from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Outcome, Summary
+from nous.episode import CandidateFact, Outcome, Summary, Trust
 from nous.events import (
     NAMESPACE,
     EpisodeSummarized,
@@ -76,6 +76,10 @@ def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummar
     return EpisodeSummarized(**{**known, **fields})
 
 
+def of_api(text: str, trust: Trust) -> CandidateFact:
+    return CandidateFact(text=text, subject="API", trust=trust)
+
+
 def committed(kit: Kit, store: MemoryStore, event: EpisodeSummarized) -> Sequence[Event]:
     """The events of a run whose writes went through."""
     effects = WORKER.build(kit)(event)
@@ -96,6 +100,16 @@ def test_what_an_episode_teaches_is_written_and_announced(kit: Kit, store: Memor
     assert [fact.text for fact in learned(store)] == ["Tim likes tea", "The API is on port 8080"]
     assert [said.id for said in events] == [event.next_id("fact-extractor", index) for index in range(2)]
     assert {said.caused_by for said in events} == {event.id}
+
+
+def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(kit: Kit, store: MemoryStore) -> None:
+    committed(kit, store, summarized(candidate_facts=(of_api("The API is on port 8080", Trust.USER),)))
+    told = (of_api("The API is on port 8081", Trust.TOOL), of_api("Api is on port 8081", Trust.USER))
+
+    *_, corrected = committed(kit, store, summarized(session="s2", candidate_facts=told))
+
+    assert isinstance(corrected, FactSuperseded)
+    assert (corrected.text, corrected.verdict) == ("The API is on port 8080", "supersedes")
 
 
 def test_every_fact_leads_back_to_its_episode_event_session_and_turns(kit: Kit, store: MemoryStore) -> None:

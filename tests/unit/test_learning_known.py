@@ -7,6 +7,7 @@ from uuid import UUID, uuid5
 
 import numpy as np
 import pytest
+from builders.steps import calls
 from numpy.typing import NDArray
 
 from nous.embed.hashed import Hashed
@@ -74,6 +75,17 @@ def test_sources_are_counted_once_each() -> None:
     assert known.said_as == ("Tim enjoys tea",) * 3
     assert known.was_said_in(source("third").episode_id)
     assert not known.was_said_in(source("fourth").episode_id)
+
+
+def test_when_a_fact_of_four_times_as_many_sources_was_said_takes_about_four_times_as_many_steps() -> None:
+    tea = fact("Tim likes tea")
+
+    def steps(count: int) -> int:
+        again = [Confirmed(fact_id=tea.id, source=source(str(at)), text="", reason="", at=AT) for at in range(count)]
+        known = knowing(learned(tea.text), *again)[tea.id]
+        return calls(lambda: known.said_at)
+
+    assert steps(400) < 6 * steps(100)
 
 
 def test_other_words_for_a_fact_lead_to_it() -> None:

@@ -1,7 +1,9 @@
 """Facts that were learned without a vector, compared after all."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
+
+import pytest
 
 from nous.embed.hashed import Hashed
 from nous.episode import Category
@@ -16,18 +18,18 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 EMBEDDER = Hashed()
 
 
-def learned(text: str, *, embedder: str | None = None) -> Learned:
-    """*text* as a session of its own taught it."""
+def learned(text: str, *, embedder: str | None = None, subject: str = "", at: datetime = AT) -> Learned:
+    """*text* as a session of its own, that ended at `AT`, taught it."""
     episode = uuid5(NAMESPACE, text)
     fact = Fact(
         id=uuid5(NAMESPACE, f"fact {text}"),
         scope=Scope(),
         text=text,
         category=Category.TECHNICAL,
-        subject="",
+        subject=subject,
         confidence=0.8,
-        source=Source(episode_id=episode, event_id=episode, session_id=text, turns=()),
-        learned_at=AT,
+        source=Source(episode_id=episode, event_id=episode, session_id=text, turns=(), said_at=AT),
+        learned_at=at,
     )
     return Learned(fact=fact, reason="", embedded_by=embedder)
 
@@ -79,6 +81,21 @@ def test_what_differs_is_kept_and_linked_once() -> None:
 
     assert [type(row) for row in fresh] == [Embedded, Linked]
     assert [type(row) for row in linked_before] == [Embedded]
+
+
+@pytest.mark.parametrize("embedders", [(None, None), (None, EMBEDDER.id), (EMBEDDER.id, None)])
+def test_of_two_that_were_said_at_once_the_one_that_was_learned_later_is_current(
+    embedders: tuple[str | None, str | None],
+) -> None:
+    first, second = (
+        learned(f"The API is on port {8080 + at}", embedder=embedder, subject="API", at=AT + timedelta(hours=at))
+        for at, embedder in enumerate(embedders)
+    )
+    knowledge = knowing(first, second)
+
+    mended(knowledge)
+
+    assert [known.fact for known in knowledge.current()] == [second.fact]
 
 
 def test_vectors_of_another_embedder_are_no_vectors() -> None:

@@ -235,7 +235,7 @@ def test_what_could_not_be_compared_with_all_that_is_known_says_so() -> None:
     assert scene.hear("Omar wrote the parser", month=3).verdict.reason == "nothing known is near"
 
 
-def test_a_page_that_waits_takes_no_place_though_both_were_said_at_once() -> None:
+def test_what_a_user_said_and_waits_gives_way_to_no_page_of_the_same_hour() -> None:
     scene = Scene()
     scene.hear(PORT, month=1, has_vector=False, session="one")
     scene.hear(OTHER, month=1, trust=Trust.WEB, session="two")

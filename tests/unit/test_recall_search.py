@@ -105,6 +105,16 @@ def test_a_hit_has_the_session_that_said_it_last_and_its_date() -> None:
     assert (hit.session_id, hit.date) == ("late", late)
 
 
+def test_a_hit_names_the_session_of_a_user_rather_than_that_of_a_page_of_the_same_hour() -> None:
+    knowledge = nothing()
+    for session, trust in (("page", Trust.WEB), ("user", Trust.USER)):
+        taught(knowledge, CandidateFact(text="The cache is Redis", trust=trust), session=session, said_at=AT)
+
+    [hit] = found("cache", knowledge)
+
+    assert (hit.session_id, hit.trust) == ("user", Trust.USER)
+
+
 def test_a_query_that_nothing_is_near_finds_nothing() -> None:
     knowledge = knowing("The cache is in Redis", "Deploys need a tag")
 

@@ -1,5 +1,6 @@
 """How a fact is known."""
 
+from datetime import timedelta
 from uuid import UUID, uuid5
 
 import pytest
@@ -60,6 +61,16 @@ def test_a_fact_in_the_place_of_another_is_told_by_both() -> None:
     assert "gave way to" in {each.relation for each in why(knowledge, PORT).relatives}
     assert "took the place of" in {each.relation for each in why(knowledge, OTHER_PORT).relatives}
     assert [known.fact.id for known in knowledge.current()] == [new]
+
+
+def test_what_was_said_once_more_after_what_takes_its_place_was_true_until_then() -> None:
+    knowledge, (first, second, last) = nothing(), (AT + timedelta(days=day) for day in range(3))
+    for at, text in ((first, PORT), (second, OTHER_PORT), (last, PORT)):
+        taught(knowledge, text, session=str(at), said_at=at)
+    old, new = id_of(knowledge, PORT), id_of(knowledge, OTHER_PORT)
+
+    assert superseding(old, by=new, knowledge=knowledge, reason="", at=AT).valid_to == last
+    assert superseding(new, by=old, knowledge=knowledge, reason="", at=AT).valid_to == second
 
 
 def test_no_fact_takes_its_own_place_not_even_through_others() -> None:

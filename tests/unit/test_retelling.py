@@ -1,9 +1,9 @@
 """Which fact takes whose place, and what finding out costs."""
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from builders.fact_rows import learned, superseded
+from builders.steps import calls
 
 from nous.fact import Row
 from nous.learning.retelling import places, settle, tell
@@ -27,20 +27,3 @@ def chain(length: int) -> Iterator[Row]:
         yield learned(f"port {at}")
         if at:
             yield superseded(f"port {at - 1}", by=f"port {at}")
-
-
-def calls(work: Callable[[], None]) -> int:
-    """How many functions *work* calls."""
-    count = 0
-
-    def counted(_: object, event: str, __: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(counted)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
