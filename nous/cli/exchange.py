@@ -4,7 +4,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from shutil import copymode
 from typing import BinaryIO
@@ -13,21 +12,21 @@ from uuid import uuid4
 import click
 
 from nous.bus.base import Refused
+from nous.cli.carried import usable
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Importer
 from nous.cli.knowing import scopes_named
 from nous.cli.reading import opened
 from nous.cli.show import counted
 from nous.effects import Effects, SaveEpisode
-from nous.episode import CandidateFact, Episode
+from nous.episode import Episode
 from nous.errors import BadInput
-from nous.fact import Confirmed, Fact, Learned, Row
+from nous.fact import Learned, Row
 from nous.jobs.rq.census import workers_seen
-from nous.learning.usable import checked
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
 from nous.store.erasure import without_candidates
-from nous.store.portable import Carried, exported, line, read
+from nous.store.portable import Carried, exported, line
 from nous.wiring import World, build
 
 
@@ -115,69 +114,43 @@ def import_(ctx: click.Context, source: str) -> None:
     world = build(app.settings)
     episodes: list[Episode] = []
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
-    complaints = Counter[str]()
+    complaints: list[str] = []
+
+    def complain(what: str) -> None:
+        complaints.append(what)
+        click.echo(f"nous: {what}", err=True)
+
     with opened(source) as stream:
-        for carried in _usable(stream, complaints):
+        for carried in usable(stream, complain):
             if isinstance(carried.record, Episode):
                 episodes.append(carried.record)
             else:
                 rows[carried.scope].append(carried.record)
+    gone = sum(_is_forgotten(world, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(world, episode) for episode in episodes)})
-    importers = [Importer(world, scope, found) for scope, found in rows.items()]
-    for each in importers:
-        counts += each.run()
+    imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
+    counts = sum((each.added for each in imports), counts)
     click.echo(f"{_counted(counts)} were new; what was there already stayed as it is")
-    unknown = sum(each.unknown for each in importers)
+    unknown, told = sum(each.unknown for each in imports), sum(each.forgotten for each in imports)
     if unknown:
         click.echo(f"nous: left out were rows about facts that nobody has: {unknown}", err=True)
+    if gone or told:
+        what = f"{counted(gone, 'episode')} and {counted(told, 'telling')} of facts"
+        click.echo(f"nous: left out was what was forgotten here: {what}", err=True)
     if counts[Learned]:
         when = "a worker makes them" if workers_seen(world.rq_client) else "no worker runs: nous up"
         click.echo(f"nous: the facts wait for vectors; {when}", err=True)
     ctx.exit(BAD_INPUT if complaints or unknown else 0)
 
 
-def _usable(stream: BinaryIO, complaints: Counter[str]) -> Iterator[Carried]:
-    """What lines carry that can be kept; a complaint is told for each other line, and counted."""
-    for number, raw in enumerate(stream, start=1):
-        try:
-            if raw.strip():
-                yield _checked(read(raw))
-        except BadInput as error:
-            complaints[str(error)] += 1
-            click.echo(f"nous: line {number}: {error}", err=True)
-
-
-def _checked(carried: Carried) -> Carried:
-    """*carried*, as far as it can be kept. Raises `BadInput`."""
-    owner = _scope_of(carried.record)
-    if owner and owner != carried.scope:
-        raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
-    match carried.record:
-        case Learned(fact=fact) as row:
-            said = CandidateFact(text=fact.text, subject=fact.subject, category=fact.category, trust=fact.source.trust)
-            learnable = replace(fact, category=checked(said).category)
-            return replace(carried, record=replace(row, fact=learnable))
-        case Confirmed(text=text):
-            checked(CandidateFact(text=text))
-        case _:
-            pass
-    return carried
-
-
-def _scope_of(record: Episode | Row) -> Scope | None:
-    match record:
-        case Episode(scope=scope) | Learned(fact=Fact(scope=scope)):
-            return scope
-        case _:
-            return None
-
-
 def keep(world: World, episode: Episode) -> bool:
     """Whether *episode* was stored, but for what was forgotten of it; where there is one of that session it stays."""
-    while not (
-        world.kit.episodes.get(episode.scope, episode.id) or world.tombstones.find(episode.scope, str(episode.id))
-    ):
+    while not (world.kit.episodes.get(episode.scope, episode.id) or _is_forgotten(world, episode)):
         wanted = without_candidates(episode, world.kit.forgotten(episode.scope))
         if not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Refused):
             return True
     return False
+
+
+def _is_forgotten(world: World, episode: Episode) -> bool:
+    return world.tombstones.find(episode.scope, str(episode.id)) is not None

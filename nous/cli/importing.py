@@ -1,7 +1,8 @@
 """Rows from elsewhere, appended to the log of a scope that others teach and forget meanwhile."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from nous.bus.base import Refused
 from nous.bus.tombstones import session_name
@@ -9,13 +10,23 @@ from nous.effects import AppendFacts, Effects
 from nous.errors import Retryable
 from nous.fact import Learned, LogVersion, Row, tellings
 from nous.learning.announcing import unembedded
-from nous.learning.joining import Present, joined
+from nous.learning.joining import Joined, Present, joined
+from nous.learning.normalise import exact_form
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.wiring import World
 
 _ROWS_AT_ONCE = 500
 _REFUSALS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many rows were *added*, by kind; those left out are counted as in `Joined`."""
+
+    added: Counter[type]
+    unknown: int
+    forgotten: int
 
 
 class Importer:
@@ -26,29 +37,33 @@ class Importer:
         self._scope = scope
         self._rows = rows
         self._added = Counter[type]()
-        self.unknown = 0
 
-    def run(self) -> Counter[type]:
-        """How many rows of each kind it had to add."""
-        for _ in range(_REFUSALS):
-            if self._has_added_all():
-                break
-        else:
-            raise Retryable(f"{self._scope} forgets without a pause; import again, what is there is not doubled")
+    def run(self) -> Imported:
+        """Add, and come back when nothing is missing.
+
+        Raises:
+            Retryable: others teach or forget the same all the time.
+        """
+        found = self._added_all()
         # Also where nothing was new: an import that was cut off had published nothing yet.
         if any(isinstance(row, Learned) for row in self._rows):
             state = str(self._log(None).version)
             self._world.bus.publish(unembedded(self._scope, state=state, at=self._world.kit.clock()))
-        return self._added
+        return Imported(added=self._added, unknown=found.unknown, forgotten=found.forgotten)
 
-    def _has_added_all(self) -> bool:
-        """False if something was forgotten meanwhile, so that what is left has to be told otherwise."""
-        log, forgotten = self._log(None), self._world.kit.forgotten(self._scope)
-        found = joined(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
-        self.unknown = found.unknown
-        reader = _Reader(log, self._log)
-        batches = (found.rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(found.rows), _ROWS_AT_ONCE))
-        return all(self._has_added(batch, reader, forgotten) for batch in batches)
+    def _added_all(self) -> Joined:
+        """What was added at last, as it was joined to the log: anew each time that others had a say in it."""
+        for _ in range(_REFUSALS):
+            log, forgotten = self._log(None), self._world.kit.forgotten(self._scope)
+            found = joined(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
+            reader = _Reader(log, self._log, found.rows)
+            batches = (found.rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(found.rows), _ROWS_AT_ONCE))
+            if all(self._has_added(batch, reader, forgotten) for batch in batches):
+                return found
+        raise Retryable(
+            f"the same is taught to {self._scope}, or forgotten, all the time; "
+            "import again, what is there is not doubled"
+        )
 
     def _has_added(self, rows: Sequence[Row], reader: "_Reader", forgotten: Collection[str]) -> bool:
         for _ in range(_REFUSALS):
@@ -76,18 +91,21 @@ class Importer:
 
 
 class _Reader:
-    """A log that was read once, and then on from there."""
+    """A log that was read once, and then on from there, while *rows* are added to it."""
 
-    def __init__(self, log: LogSlice, read: Callable[[LogVersion], LogSlice]) -> None:
+    def __init__(self, log: LogSlice, read: Callable[[LogVersion], LogSlice], rows: Iterable[Row]) -> None:
         self._read = read
+        self._ours = {row.fact.id: exact_form(row.fact.text) for row in rows if isinstance(row, Learned)}
+        self._forms = set(self._ours.values())
         self.version = log.version
         self.present = Present(log.rows)
 
     def reads_on(self) -> bool:
-        """False if the log does not go on from there: it was made anew."""
+        """False if the log was made anew, or others have taught one of our texts as a fact of theirs."""
         log = self._read(self.version)
         if log.complete and self.version.n:
             return False
         self.version = log.version
         self.present.extend(log.rows)
-        return True
+        theirs = (row.fact for row in log.rows if isinstance(row, Learned) and row.fact.id not in self._ours)
+        return self._forms.isdisjoint(exact_form(fact.text) for fact in theirs)

@@ -2,15 +2,14 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
 import click
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
+from nous.cli.candidate import candidate
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
@@ -20,19 +19,10 @@ from nous.episode import CandidateFact, Trust
 from nous.errors import BadInput
 from nous.learning.finding import Finding
 from nous.learning.normalise import exact_form
-from nous.learning.usable import checked
 from nous.scope import Scope
-from nous.summary.answer_repair import date_of
 from nous.wiring import World, build
 
 _AT_ONCE = 64
-_SHOULD_BE = {
-    "dataclass_type": "should be a text or an object",
-    "missing": "is missing",
-    "tuple_type": "should be a list of numbers",
-    "int_parsing": "should be a whole number",
-}
-"""What a line has to be, where pydantic says it in Python's words, by its kinds of errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,31 +108,7 @@ def _candidate(raw: bytes) -> CandidateFact:
         said: Any = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg}") from None
-    try:
-        candidate = _adapter().validate_python(_by_the_user(said))
-    except ValidationError as error:
-        raise BadInput(_in_plain_words(error)) from None
-    if candidate.event_date is not None and date_of(candidate.event_date, _unheard) is None:
-        told = shortened(candidate.event_date, 40)
-        raise BadInput(f"event_date: {told!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
-    return checked(candidate)
-
-
-@cache
-def _adapter() -> TypeAdapter[CandidateFact]:
-    """It is slow to build."""
-    return TypeAdapter(CandidateFact)
-
-
-def _in_plain_words(error: ValidationError) -> str:
-    """The first thing that is wrong with a line, and where in it."""
-    first = error.errors(include_input=False, include_url=False)[0]
-    place, kind = ".".join(map(str, first["loc"])), first["type"]
-    return f"{place or 'the line'}: {_SHOULD_BE.get(kind, first['msg']).replace('Input should', 'should')}"
-
-
-def _unheard(_: str) -> None:
-    """Whoever reads a date has something to say of it, which is said in other words here."""
+    return candidate(_by_the_user(said))
 
 
 def _by_the_user(said: Any) -> Any:

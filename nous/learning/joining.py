@@ -15,10 +15,14 @@ from nous.learning.retelling import Stays
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """What is to be appended, and how many rows were left out, since they are of facts that nobody has."""
+    """What is to be appended.
+
+    Left out are *unknown* rows, about facts that nobody has, and *forgotten* tellings of facts, by how many.
+    """
 
     rows: tuple[Row, ...]
     unknown: int
+    forgotten: int
 
 
 class Present:
@@ -63,12 +67,14 @@ def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str
     """
     present, ordered = Present(log), _facts_first(rows)
     new = tuple(present.missing(ordered))
-    erased = without((*log, *new), _staying(new, forgotten, gone))
+    stays = _staying(new, forgotten, gone)
+    erased = without((*log, *new), stays)
     kept = tuple(present.missing(each.row for each in erased.rows))
     facts = {_key(row) for row in (*log, *ordered) if isinstance(row, Learned)}
     return Joined(
         rows=tuple(present.missing(_facts_first(_as_one(kept, log)))),
         unknown=sum(not all(_is_in(fact, facts) for fact in named(row)) for row in ordered),
+        forgotten=sum(not stays(fact, source) for fact, source, _ in tellings(new)),
     )
 
 

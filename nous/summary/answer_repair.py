@@ -138,7 +138,7 @@ def date_of(value: object, note: Note) -> str | None:
     text = text_of(value, _unheard)
     if text.casefold() in _NO_DATE:
         return None
-    if _is_date(text):
+    if is_date(text):
         return text
     note("a date that is not ISO 8601 was dropped")
     return None
@@ -182,7 +182,8 @@ def _turns_in(item: object) -> set[int]:
     return turns - {0}
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
+    """Whether *text* is a date in ISO 8601, or the year or month of one."""
     if _PART_OF_DATE.match(text):
         return True
     for read in (date.fromisoformat, datetime.fromisoformat):

@@ -13,7 +13,7 @@ from nous.cli.importing import Importer
 from nous.effects import AppendFacts, Effects
 from nous.episode import CandidateFact
 from nous.events import FactsUnembedded
-from nous.fact import Learned, LogVersion, Row, Superseded
+from nous.fact import Confirmed, Learned, LogVersion, Row, Superseded
 from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
@@ -58,7 +58,7 @@ def _at_home(row: Row) -> Row:
 
 def brought(world: World, rows: Sequence[Row], log: Watched) -> int:
     """How many facts *rows* have added to the log of the scope, as *log* reads it."""
-    return Importer(replace(world, kit=replace(world.kit, facts=log)), HOME, rows).run()[Learned]
+    return Importer(replace(world, kit=replace(world.kit, facts=log)), HOME, rows).run().added[Learned]
 
 
 def log(world: World) -> Sequence[Row]:
@@ -106,6 +106,15 @@ def test_what_others_teach_meanwhile_stays_and_is_not_doubled(world: World) -> N
 
     assert [row.fact.text for row in log(world) if isinstance(row, Learned)] == [PORT, TEA, OTHER_PORT]
     assert sum(isinstance(row, Superseded) for row in log(world)) == 1
+
+
+def test_a_text_that_others_teach_meanwhile_as_a_fact_of_theirs_is_no_second_fact(world: World) -> None:
+    watched = Watched(world.kit.facts, 2, lambda: append(world, told(TEA, session="meanwhile")))
+
+    assert brought(world, told(PORT, TEA), watched) == 1
+
+    assert [row.fact.text for row in log(world) if isinstance(row, Learned)] == [TEA, PORT]
+    assert [row.text for row in log(world) if isinstance(row, Confirmed)] == [TEA]
 
 
 def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(world: World) -> None:

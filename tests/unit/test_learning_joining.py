@@ -47,7 +47,7 @@ def test_what_has_all_lacks_nothing() -> None:
 
     assert [type(row) for row in rows] == [Learned, Learned, Superseded, Confirmed]
     assert list(Present(rows).missing(rows)) == []
-    assert join(rows, rows) == Joined(rows=(), unknown=0)
+    assert join(rows, rows) == Joined(rows=(), unknown=0, forgotten=0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -65,7 +65,7 @@ def test_rows_in_any_order_come_to_the_same(seed: int) -> None:
 def test_rows_about_facts_that_nobody_has_are_left_out_and_counted() -> None:
     _, new, gone, again = log(PORT, OTHER_PORT, f"{OTHER_PORT}.")
 
-    assert join([gone, again, new]) == Joined(rows=(new, again), unknown=1)
+    assert join([gone, again, new]) == Joined(rows=(new, again), unknown=1, forgotten=0)
 
 
 def test_a_fact_is_not_told_in_reasons_when_its_text_was_forgotten() -> None:
