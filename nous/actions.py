@@ -40,7 +40,13 @@ _MESSAGE = re.compile(
 _ONLY_TELL = ("--dry-run", "--help")
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
-_REMOVES = re.compile(r"(?:git )?rm(?P<options>(?: +-[rRfqv]+)*) +(?P<named>[\w./@+][\w./@+ -]*)")
+_REMOVES = re.compile(
+    r"\s*(?:sudo +)?(?:git +)?(?P<how>rm|unlink|mv)(?P<options>(?: +-[\w-]+)*)"
+    r"(?P<named>(?: +(?P<mark>['\"]?)[\w./@+][\w./@+-]*(?P=mark)(?=\s|$))+)\s*"
+)
+_DEEP = re.compile(r" -(?:\w*[rR]|-recursive)")
+_REMOVES_NOTHING = re.compile(r" -(?:[a-z]*n[a-z]*|-cached|-dry-run)(?![\w-])")
+_PARTS = re.compile(r"[;&|()\n]+")
 _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
@@ -140,18 +146,29 @@ def removed_by(command: str) -> list[str]:
 
     A directory ends with a slash. Whatever else a command does may bring a file back, or be in another directory.
     """
-    removals = [_REMOVES.fullmatch(part.strip()) for part in command.split("&&")]
-    return [name for removal in removals if removal for name in _named(removal)] if all(removals) else []
+    removals = [_REMOVES.fullmatch(part) for part in command.split("&&")]
+    names = [(found, _named(found)) for found in removals if found and found["how"] != "mv"]
+    if len(names) < len(removals) or not all(named for _, named in names):
+        return []
+    return [name for found, named in names for name in (*named, *_directories(found, named))]
+
+
+def taken_away_by(command: str) -> list[str]:
+    """The paths that *command* removes, or moves to elsewhere, whatever else it does."""
+    found = (_REMOVES.match(part) for part in _PARTS.split(command))
+    return [path for removal in found if removal for path in _named(removal)]
 
 
 def _named(removal: re.Match[str]) -> list[str]:
-    is_deep = "r" in removal["options"].lower()
-    names = removal["named"].split()
-    return (
-        []
-        if any(name.startswith("-") for name in names)
-        else [*names, *(f"{name.rstrip('/')}/" for name in names * is_deep)]
-    )
+    """What a removal takes away; git may forget a file and leave it where it is."""
+    names = [name.strip("'\"") for name in removal["named"].split()]
+    if _REMOVES_NOTHING.search(removal["options"]):
+        return []
+    return names[:-1] if removal["how"] == "mv" else names
+
+
+def _directories(removal: re.Match[str], names: Sequence[str]) -> list[str]:
+    return [f"{name.rstrip('/')}/" for name in names] if _DEEP.search(removal["options"]) else []
 
 
 def pushes(command: str) -> str:

@@ -25,7 +25,7 @@ from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 
 NAME = "fact-extractor"
 NO_FACTS = "no candidate facts, and nothing in the summary to make any of"
-FORGOTTEN = "all that it brings was forgotten on request"
+FORGOTTEN = "what it brings that can be learned was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -76,7 +76,7 @@ class FactExtractor:
             return Effects(writes=findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
         lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event))
         if lesson.append is None:
-            return Effects(writes=findable, skipped=ALREADY_LEARNED)
+            return Effects(writes=findable, skipped=ALREADY_LEARNED if lesson.findings else FORGOTTEN)
         at = self._kit.clock()
         told: list[Event] = [*announcements(event, lesson.findings, by=NAME, at=at)]
         if lesson.waits:

@@ -1,7 +1,5 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
-import re
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +7,9 @@ from itertools import groupby
 
 from nous.actions import Action, actions_of, part_that_tests, subject_of_commit, writes, written_files
 from nous.language import words
+from nous.summary.changed import Changed
 from nous.summary.lessons import is_lesson
+from nous.summary.results import has_committed, has_passed, is_undone, paired
 from nous.summary.statements import (
     SPOKEN,
     SUBSTANCE,
@@ -26,22 +26,12 @@ from nous.summary.statements import (
 )
 from nous.transcript.model import Entry, Kind, Transcript
 
-_UNDOING = frozenset({Kind.DECISION, Kind.ERROR})
-_RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 _INTERRUPTED = "interrupted by user"
 _FEWEST_CHAT_TURNS = 3
 _FEWEST_WITH_FAREWELL = 2
 _LONGEST_FAREWELL = 240
 _TERMS_TAKEN_UP = 2
 """How many words of what was put off the user has to use again for it to have been taken up."""
-
-_FAILURES = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?)\b|^[ \t]*--- FAIL|^FAIL\b|^FAILED\b|\bFAILED \(|test result: FAILED"
-    r"|failures[:=] ?[1-9]",
-    re.MULTILINE,
-)
-_END_OF_RESULT = 4_000
-"""Characters of a test run's result in which its verdict is looked for."""
 
 _BALANCED = 4.0
 """How many times as much as the other each of two people talking says, at most."""
@@ -110,22 +100,31 @@ class Evidence:
 
     @cached_property
     def results(self) -> Mapping[str, Entry]:
-        """What came of each call, by the id of its entry; of several entries, the one that undid it."""
-        return _paired(self.transcript)
+        """What came of each call, by the id of its entry; of several entries, the one that undid it.
+
+        That it was approved does not say what came of it.
+        """
+        return paired(self.transcript)
 
     @cached_property
-    def _writing(self) -> Sequence[Entry]:
-        return [action.call for action in self.actions if writes(action)]
+    def _done(self) -> Sequence[Action]:
+        """What was neither rejected nor failed."""
+        return [action for action in self.actions if not is_undone(self.results.get(action.call.id))]
 
     @cached_property
     def changes(self) -> Sequence[Entry]:
         """The calls that changed something and were neither rejected nor failed."""
-        return [call for call in self._writing if not is_undone(self.results.get(call.id))]
+        return [action.call for action in self._done if writes(action)]
+
+    @cached_property
+    def changed(self) -> Changed:
+        """What those changed, by names."""
+        return Changed(self._done)
 
     @cached_property
     def failed_changes(self) -> Sequence[Entry]:
         """The last call of each tool that would have changed something, where that was rejected or failed."""
-        last = {call.tool: call for call in self._writing}
+        last = {action.call.tool: action.call for action in self.actions if writes(action)}
         return [call for call in last.values() if is_undone(self.results.get(call.id))]
 
     @cached_property
@@ -135,20 +134,20 @@ class Evidence:
 
     @cached_property
     def commits(self) -> Sequence[tuple[str, int]]:
-        """Subject and turn of each commit that the user let be, said once."""
-        let = [action for action in self.actions if not _is_decided(self.results.get(action.call.id))]
-        told = ((subject_of_commit(action.command), action.call.turn) for action in reversed(let))
+        """Subject and turn of each commit that was made, said once."""
+        made = [action for action in self.actions if has_committed(self.results.get(action.call.id))]
+        told = ((subject_of_commit(action.command), action.call.turn) for action in reversed(made))
         subjects = {subject: turn for subject, turn in told if subject}
         return list(reversed(subjects.items()))
 
     @cached_property
     def tests(self) -> Sequence[TestRun]:
         """The test runs that the user let run."""
-        ran = [action for action in self.actions if not _is_decided(self.results.get(action.call.id))]
+        ran = [(action, self.results.get(action.call.id)) for action in self.actions]
         return [
-            TestRun(command, action.call.turn, _has_passed(self.results.get(action.call.id)))
-            for action in ran
-            if (command := part_that_tests(action.command))
+            TestRun(command, action.call.turn, has_passed(result))
+            for action, result in ran
+            if (command := part_that_tests(action.command)) and not (result and result.kind is Kind.DECISION)
         ]
 
     @cached_property
@@ -186,8 +185,11 @@ class Evidence:
     @cached_property
     def is_service(self) -> bool:
         """Whether an agent serves somebody by calls of its own tools: no files, no command lines, no mere talk."""
-        if self.files or any(action.command for action in self.actions) or self.is_conversation:
-            return False
+        is_work = self.files or any(action.command for action in self.actions)
+        return self._says_it_serves and not (is_work or self.is_conversation)
+
+    @cached_property
+    def _says_it_serves(self) -> bool:
         return any(words().says("serves", one.text) for one in self.said if one.speaker is Kind.ASSISTANT)
 
     @cached_property
@@ -232,7 +234,7 @@ class Evidence:
         }
         if self.actions or not all(sizes.values()) or len(self.transcript.turns) < _FEWEST_CHAT_TURNS:
             return False
-        if any(words().says("serves", one.text) for one in self.said if one.speaker is Kind.ASSISTANT):
+        if self._says_it_serves:
             return False
         is_balanced = max(sizes.values()) <= _BALANCED * min(sizes.values())
         has_results = any(entry.kind is Kind.TOOL_RESULT for entry in self.transcript)
@@ -253,40 +255,6 @@ def _report(replies: Sequence[Sequence[Statement]]) -> Statement | None:
         if done:
             return next((one for one in done if len(one.text.split()) >= SUBSTANCE), done[0])
     return None
-
-
-def _paired(transcript: Transcript) -> Mapping[str, Entry]:
-    """The results of calls, by the ids of the calls' entries.
-
-    A call id may be used again, so that the latest call that had it counts. Calls without one are answered in order.
-    """
-    calls: dict[str, str] = {}
-    waiting: deque[str] = deque()
-    results: dict[str, Entry] = {}
-    for entry in transcript:
-        if entry.kind is Kind.USER:
-            waiting.clear()
-        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
-            calls[entry.call_id] = entry.id
-        elif entry.kind is Kind.TOOL_CALL:
-            waiting.append(entry.id)
-        elif entry.kind in _RESULTS:
-            call = calls.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
-            if call and (call not in results or is_undone(entry)):
-                results[call] = entry
-    return results
-
-
-def is_undone(result: Entry | None) -> bool:
-    return result is not None and (result.kind in _UNDOING or result.is_error)
-
-
-def _is_decided(result: Entry | None) -> bool:
-    return result is not None and result.kind is Kind.DECISION
-
-
-def _has_passed(result: Entry | None) -> bool:
-    return not is_undone(result) and not (result and _FAILURES.search(result.text[-_END_OF_RESULT:]))
 
 
 def _later(one: Statement, asked: Mapping[str, int]) -> bool:

@@ -5,7 +5,8 @@ are kept.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from nous.caps import MOST_CANDIDATES
 from nous.episode import CandidateFact, Category, Trust
@@ -14,12 +15,12 @@ from nous.secrets import looks_secret
 from nous.summary.candidate import by_agent, by_user, candidate
 from nous.summary.evidence import Evidence
 from nous.summary.lasting import lasts
-from nous.summary.lessons import LONGEST, begins_as_event, is_bound, is_durable, name_in, standing_alone
+from nous.summary.lessons import LONGEST, begins_as_event, is_bound, is_durable, is_lesson, name_in, standing_alone
 from nous.summary.names import code_of, subject_of
-from nous.summary.naming import named_report, title_of_call
+from nous.summary.naming import title_of_call
 from nous.summary.people import OTHER_PERSON, people
 from nous.summary.repeats import distinct
-from nous.summary.services import serves, services_done, services_told
+from nous.summary.services import services_done, services_told
 from nous.summary.stale import is_changed, is_gone, is_mended
 from nous.summary.statements import Statement, is_courtesy, is_proposed, is_wish, shortened
 from nous.summary.third_person import in_third_person
@@ -30,7 +31,9 @@ _MOST_REPORTS = 2
 _SHORTEST, _SHORTEST_REPORT = 12, 40
 _EARLY = 60
 _QUOTE = 200
-_CAME_TO_BE = re.compile(r"\b(?:has|have) been (?:\w+ly )?\w+(?:ed|wn|en|lt|ut)\b")
+_FILE = re.compile(r"(?<![\w/.])[\w./@-]*\w\.[a-z]{1,5}\b(?!\()|\b[A-Z]{2,}-\d+\b")
+"""A file, or a ticket."""
+
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
 _IMPORT = re.compile(r"\bimports?\b")
 _ONE_TEST = re.compile(
@@ -38,12 +41,13 @@ _ONE_TEST = re.compile(
     r"|[^\s\"]*\"[^\"]*$"
 )
 """The end of a command that picks some of the tests, or was cut within quotes."""
+_KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
 _AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
 _RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
-_LABEL = re.compile(r"^`[^`]+`: ")
+_LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
 _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
 _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HOLDS = re.compile(
@@ -74,24 +78,28 @@ def _in_order(facts: Iterable[CandidateFact]) -> tuple[CandidateFact, ...]:
 
 def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user wants to hold beyond the task at hand."""
+    known = words()
     for one in _said_by_user(evidence) if not evidence.is_conversation else ():
-        if words().says("standing_rule", one.text) and words().opens("directive", one.text):
+        is_order = known.says("standing_rule", one.text) and known.opens("directive", one.text)
+        if is_order or known.says("obliges", one.text):
             text = standing_alone(one.text)
             yield by_user(text, one.turn, Category.RULE, confidence=0.9, subject=code_of(text, "user"))
 
 
 def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the user likes, or would rather have, whatever the occasion."""
     for one in _said_by_user(evidence):
         is_own = words().says("preference", one.text) and not words().says("refers_back", one.text)
         is_own = is_own and not words().says("points_elsewhere", one.text)
         if is_own and not OTHER_PERSON.search(one.text) and not evidence.is_conversation:
             for part in (part for part in _CLAUSE.split(one.text) if words().says("preference", part)):
                 text = in_third_person(standing_alone(part))
-                yield by_user(text, one.turn, Category.PREFERENCE, confidence=0.85)
+                if not (evidence.is_service and _is_of_one_occasion(text)):
+                    yield by_user(text, one.turn, Category.PREFERENCE, confidence=0.85)
 
 
 def identities(evidence: Evidence) -> Iterator[CandidateFact]:
-    """Names, addresses and numbers by which the user is known."""
+    """Names, addresses and numbers by which the user is known; the number of a matter is none."""
     for one in _said_by_user(evidence):
         is_said = words().says("identity", one.text) and not words().says("lacking", one.text)
         if is_said and not looks_secret(one.text):
@@ -100,10 +108,9 @@ def identities(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the user decided in so many words."""
-    for one in _said_by_user(evidence):
-        is_clear = words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text)
-        if is_clear and not evidence.is_conversation:
+    """What the user decided in so many words; what is chosen of a service's offers is of one matter."""
+    for one in _said_by_user(evidence) if not (evidence.is_conversation or evidence.is_service) else ():
+        if words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text):
             text = standing_alone(one.text)
             yield by_user(
                 f"The user decided: “{text}”",
@@ -126,8 +133,24 @@ def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
 
 def told_by_user(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user states of how things are, each with its name, in whole sentences; people who only talk do not."""
-    for one in evidence.said if not (evidence.is_conversation or evidence.is_service) else ():
-        if one.speaker is Kind.USER and name_in(one.text) and _is_whole(one) and not is_changed(one, evidence):
+    return _stated(_of_work(evidence), evidence)
+
+
+def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What of that puts right what somebody has said."""
+    told = (one for one in _of_work(evidence) if words().opens("corrects", one.text))
+    return _stated((replace(one, text=standing_alone(one.text)) for one in told), evidence)
+
+
+def _of_work(evidence: Evidence) -> Iterator[Statement]:
+    """What the user says in a session of work."""
+    is_other = evidence.is_conversation or evidence.is_service
+    return (one for one in evidence.said if one.speaker is Kind.USER and not is_other)
+
+
+def _stated(said: Iterable[Statement], evidence: Evidence) -> Iterator[CandidateFact]:
+    for one in said:
+        if name_in(one.text) and _is_whole(one) and not is_changed(one, evidence):
             text = standing_alone(one.text)
             yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text))
 
@@ -135,13 +158,15 @@ def told_by_user(evidence: Evidence) -> Iterator[CandidateFact]:
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     """Causes, constraints and settings that the agent states, more surely in its last words than on the way."""
     last = set(evidence.answer)
-    for one in evidence.taught if not evidence.is_conversation else ():
+    for one in _taught(evidence) if not evidence.is_conversation else ():
         text = standing_alone(one.text)
         subject, sure = subject_of(text), 0.75 if one in last else 0.7
         if (
             begins_as_event(_LABEL.sub("", text))
             or is_bound(text)
             or is_proposed(one)
+            or words().says("observed", text)
+            or words().says("shows_change", text)
             or is_mended(one, evidence)
             or is_gone(text, one.turn, evidence)
             or _is_of_one_matter(text, evidence)
@@ -149,18 +174,17 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
             continue
         if name_in(text):
             yield by_agent(text, one.turn, Category.TECHNICAL, subject=subject, confidence=sure)
-        elif words().says("constraint", text):
+        elif words().says("constraint", text) or words().says("policy", text):
             yield by_agent(text, one.turn, Category.CONCEPT, subject=subject, confidence=0.65)
 
 
 def reports(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the agent says it did to files, by the end of a turn, where no commit says it."""
-    is_told = not evidence.files or evidence.commits
-    telling = [] if is_told else [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
-    lasting = [(one.turn, text) for one, text in telling if name_in(text) and _is_report(text)]
-    named = [(turn, text) for turn, told in lasting if (text := named_report(told, turn, evidence))]
-    still = [(turn, text) for turn, text in named if not is_gone(text, turn, evidence)]
-    for turn, text in still[-_MOST_REPORTS:]:
+    """What the agent says it has made, by the end of a turn, where no commit says it."""
+    if not evidence.files or evidence.commits:
+        return
+    made = [(one.turn, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
+    told = [(turn, text) for turn, text in made if _is_report(text, evidence) and not is_gone(text, turn, evidence)]
+    for turn, text in told[-_MOST_REPORTS:]:
         yield by_agent(text, turn, Category.EVENT, subject=subject_of(text), confidence=0.65)
 
 
@@ -171,12 +195,17 @@ def commits(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def ways_to_test(evidence: Evidence) -> Iterator[CandidateFact]:
-    """How tests are run here: the shortest command that passed, without what picks some of them."""
+    """How tests are run here: the shortest command that passed, without what picks some of them.
+
+    Where a command is named for one kind of tests, so is the fact.
+    """
     passed = [(run.command, _ONE_TEST.sub("", run.command), run.turn) for run in evidence.tests if run.passed]
-    for _, command, turn in sorted(passed, key=lambda run: (run[0] != run[1], len(run[1])))[:1]:
-        yield candidate(
-            f"Tests are run with `{command}`", turn, Category.TOOL, Trust.TOOL, subject="tests", confidence=0.8
-        )
+    ranked = sorted(passed, key=lambda run: (run[0] != run[1], _KIND_OF_TEST.search(run[1]) is not None, len(run[1])))
+    for _, command, turn in ranked[:1]:
+        kind = _KIND_OF_TEST.search(command)
+        told, subject = (f"The {kind[1]} tests", f"{kind[1]} tests") if kind else ("Tests", "tests")
+        text = f"{told} are run with `{command}`"
+        yield candidate(text, turn, Category.TOOL, Trust.TOOL, subject=subject, confidence=0.8)
 
 
 SOURCES: tuple[Source, ...] = (
@@ -185,6 +214,7 @@ SOURCES: tuple[Source, ...] = (
     identities,
     choices,
     verdicts,
+    corrections,
     people,
     findings,
     services_done,
@@ -203,15 +233,34 @@ def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
             yield one
 
 
+def _taught(evidence: Evidence) -> Sequence[Statement]:
+    """What teaches something; what a service must or must not do is worth it by itself."""
+    if not evidence.is_service:
+        return evidence.taught
+    said = (one for one in evidence.said if one.speaker is Kind.ASSISTANT)
+    return [one for one in said if is_lesson(one) or (is_durable(one) and words().says("policy", one.text))]
+
+
+def _is_of_one_occasion(text: str) -> bool:
+    """Whether a service's user wants *text* of what is before them."""
+    return words().says("of_the_offers", text) or words().opens("one_occasion", text)
+
+
 def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
     """Whether a service says *text* of something of its user's, and not which."""
     is_named = code_of(text) or _RESERVED.search(text)
-    return words().opens("one_matter", text) and not is_named and serves(evidence)
+    return words().opens("one_matter", text) and not is_named and evidence.is_service
 
 
 def _who_alone(text: str) -> str:
     """*text* up to where it goes on with something else than by what its speaker is known."""
-    joined = next((found for found in _AND.finditer(text) if not words().says("names_oneself", found["clause"])), None)
+    known = words()
+    other = (
+        found
+        for found in _AND.finditer(text)
+        if not known.says("names_oneself", found["clause"]) or known.says("names_a_matter", found["clause"])
+    )
+    joined = next(other, None)
     return text[: joined.start()] if joined else text
 
 
@@ -222,8 +271,10 @@ def _is_whole(one: Statement) -> bool:
     return bool(is_whole) and not is_wanted and is_durable(one)
 
 
-def _is_report(text: str) -> bool:
-    """Whether a report says what was done in so many words, and would say it to others."""
-    is_event = begins_as_event(text) or _CAME_TO_BE.search(text)
-    is_vague = text[-1] == ":" or OTHER_PERSON.search(text) or _IMPORT.search(text) or is_bound(text)
-    return bool(is_event) and len(text) >= _SHORTEST_REPORT and not is_vague
+def _is_report(text: str, evidence: Evidence) -> bool:
+    """Whether a report says what was made and where, to others: other changes only say what the code now shows."""
+    known = words()
+    is_new = known.opens("made", text) and not known.says("made_of_old", text)
+    is_vague = text.endswith(":") or OTHER_PERSON.search(text) or _IMPORT.search(text) or is_bound(text)
+    is_placed = _FILE.search(text) or any(path.rpartition("/")[2] in text for path in evidence.files)
+    return is_new and bool(is_placed) and len(text) >= _SHORTEST_REPORT and not is_vague

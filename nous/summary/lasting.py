@@ -6,10 +6,11 @@ from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.summary.lessons import dangles, name_in
 
-_QUOTED = re.compile(r"(?:decided: |rejected .*?: )“(?P<words>.+)”\Z", re.DOTALL)
+_QUOTED = re.compile(r"(?:decided: |rejected .*?: |approved the plan )“(?P<words>.+)”\Z", re.DOTALL)
 _ON_WHAT = re.compile(r"The user rejected [^:]*\bthe (?:code|fix|changes?|plan)”?: ", re.IGNORECASE)
 """A verdict on what only those who were there know."""
 
+_APPROVED = "The user approved"
 _NAMELESS = re.compile(r"\bthe (?:file|function|script|method|class|page|comment|line)\b(?! \w+ed\b)", re.IGNORECASE)
 _THIS = re.compile(r"\bthis (?:is|was|has|will|would|can|should|\w+n['\u2019]t)\b", re.IGNORECASE)
 _DOES_IT = re.compile(r"\W*\w+ (?:it|them|this|that)\b", re.IGNORECASE)
@@ -27,6 +28,7 @@ def lasts(fact: CandidateFact) -> bool:
             quoted = _QUOTED.search(fact.text)
             said = quoted["words"] if quoted else ""
             is_bound = words().says("for_once", said) or _DOES_IT.match(said) or words().says("for_now", fact.text)
+            is_bound = is_bound or (fact.text.startswith(_APPROVED) and words().opens("only_looks", said))
             return not (is_bound or _ON_WHAT.match(fact.text)) and outlasts(said)
         case _:
             return True

@@ -22,11 +22,18 @@ _IDENTIFIER = re.compile(
     r"`[^`]+`|\b\w+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b\w+\.\w{1,5}\b|--\w[\w-]+|\b\d[\d.,:%]*\w*"
 )
 _FIRST_PERSON = re.compile(r"^\W*(?:We|We['\u2019]\w+)\b(?! (?:must|never|always|only|cannot|can't))|\bI\b(?!`)")
-_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\.\w+:\d+|\b[Ll]ines? \d+")
+_HASH = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\b[Ll]ines? \d+")
 """The name of one commit, session or object, or a line of a file: what is said of it holds for that one, or for now."""
+
+_AT_LINE = re.compile(
+    r"(\.(?:py|ts|tsx|js|jsx|go|rs|java|kt|rb|c|h|cc|cpp|cs|php|swift|md|toml|ya?ml|json|sql|css|html))"
+    r":\d+(?:[-:\u2013]\d+)?(?![\d.])"
+)
+"""A place in a file, which the next change moves."""
 _BEGINS_AS_EVENT = re.compile(
     r"^\W*(?:Add|Fix|Remov|Updat|Creat|Chang|Replac|Renam|Mov|Implement|Refactor|Committ|Push|Writ|Extract|Convert|Delet)"
-    r"(?:e?d?|ing|es|te[dn]|wrote)\b",
+    r"(?:e?d?|ing|es|te[dn]|wrote)\b"
+    r"|^\d+ (?:\w+ ){1,5}(?:updated|added|changed|removed|fixed|renamed)\b",
 )
 _OTHER_PERSON = re.compile(r"\b(?:I['\u2019]ll|I need|you|your|yours|you['\u2019]\w+)\b", re.IGNORECASE)
 _TRAILING = re.compile(r"[:,;(]$|\.\.\.$|…$")
@@ -39,10 +46,13 @@ _WAS = re.compile(r"^The (?:\w+ )?(?:issue|problem|bug|culprit) was that (?=\S)"
 
 _OF_A_NAME = re.compile(r"^(`[^`]+`) *(?:[-\u2013\u2014:] *)?[Nn]ow (?=[a-z]+s\b)")
 _TIES = (
-    "So|And|But|Also|However|Then|Therefore|Thus|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|No|Right|Sure"
+    "So|And|But|Also|However|Then|Therefore|Thus|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|Right|Sure"
     "|Actually|Certainly|Of course|Unfortunately|Understood|Noted|Got it|Please|In that case"
+    "|Additionally|In addition|I['\u2019]m sorry|I apologi[sz]e"
 )
-_TIE = re.compile(rf"^(?:\W*\b(?:{_TIES})\b)+[,.!:]? +(?=\S)", re.IGNORECASE)
+_TIE = re.compile(rf"^(?:\W*\b(?:(?:{_TIES})\b|No(?=[,.!:])))+[,.!:]? +(?=\S)", re.IGNORECASE)
+"""The word that ties a sentence to what was said before. A "no" without a comma belongs to what it denies."""
+
 _WORD = re.compile(r"\w[\w./-]+\w")
 _TOKEN = re.compile(r"[\w'\u2019]+")
 _EXACT = re.compile(
@@ -73,6 +83,7 @@ def is_lesson(one: Statement) -> bool:
         and is_durable(one)
         and not _FIRST_PERSON.search(one.text)
         and not _HASH.search(one.text)
+        and not words().says("approves", one.text)
     )
 
 
@@ -110,8 +121,8 @@ def worth(one: Statement) -> float:
 
 
 def standing_alone(text: str) -> str:
-    """*text* without the word that ties it to what was said before."""
-    bare = _WAS.sub("", _OF_A_NAME.sub(r"\1 ", _TIE.sub("", text)))
+    """*text* without the word that ties it to what was said before, and without the lines of the files it names."""
+    bare = _WAS.sub("", _OF_A_NAME.sub(r"\1 ", _TIE.sub("", _AT_LINE.sub(r"\1", text))))
     return bare[:1].upper() + bare[1:]
 
 

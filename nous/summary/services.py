@@ -1,7 +1,7 @@
 """What an agent at somebody's service did for them and told them, each with the number of the matter."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from nous.episode import CandidateFact, Category
@@ -11,22 +11,24 @@ from nous.summary.evidence import Evidence
 from nous.summary.lessons import name_in
 from nous.summary.names import code_of
 from nous.summary.people import FIRST_PERSON
-from nous.summary.statements import Statement, says_done, terms
+from nous.summary.statements import Statement, plain, says_done, terms
 from nous.summary.third_person import of_the_user
 from nous.transcript.model import Entry, Kind
 
 _MOST_TOLD = 5
 _OWN_WORDS = 2
+_MOST_LISTED = 16
+_LONGEST_LIST = 300
 _INTRODUCES = re.compile(r"(?:,? (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
 _WORD = re.compile(r"[\w'\u2019-]+")
 _ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"#?(?=\d*[A-Z])[A-Z\d]{5,}")
 _MATTER = r"(?:reservation|order|booking|flight|trip|ticket|payment|cancellation|return|refund)"
-_OF_ONE = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{_MATTER}s?\b", re.IGNORECASE)
+_OF_A_MATTER = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{_MATTER}s?\b", re.IGNORECASE)
 _OF_SEVERAL = re.compile(rf"\b{_MATTER}s\b")
 _NUMBERED = re.compile(
     r"\b(?i:reservation|order|booking|confirmation)\b[^.\n]{0,16}?(?<![A-Z\d-])"
-    r"(?P<number>#?(?=[A-Z]*\d)[A-Z\d]{5,}|(?<=ID: )[A-Z]{5,})(?![\w-])"
+    r"(?P<number>#?(?=[A-Z]*\d)[A-Z\d]{5,}|(?:(?<=ID: )|(?<=ID is ))[A-Z]{5,})(?![\w-])"
 )
 _NEW = re.compile(r"\b(?:book(?:ed|ing)?|new)\b")
 _PROPER = re.compile(
@@ -36,42 +38,47 @@ _PROPER = re.compile(
 """A name, a place or a number with letters; a date is none, because much happens on one day."""
 
 
-def serves(evidence: Evidence) -> bool:
-    """Whether an agent does things for somebody, and not to files or on a command line."""
-    is_work = evidence.files or any(action.command for action in evidence.actions)
-    return not (is_work or evidence.is_conversation)
-
-
 def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What was booked, changed or refunded for the user."""
-    if not serves(evidence):
-        return
-    for one in evidence.said:
+    """What was booked, changed or refunded for the user, with what is listed below the report of it."""
+    for at, one in enumerate(evidence.said) if evidence.is_service else ():
         is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
-        if is_report and _names_what(one.text) and not FIRST_PERSON.match(one.text):
-            text, numbers = _INTRODUCES.sub("", one.text), _numbers(one, evidence)
-            if numbers or _PROPER.search(text):
-                yield _told(text, numbers, one.turn, Category.EVENT, 0.85)
+        if not is_report or FIRST_PERSON.match(one.text):
+            continue
+        text, listed = _INTRODUCES.sub("", one.text), _listed(evidence.said[at : at + _MOST_LISTED])
+        told = f"{text.rstrip('.!')}: {listed}" if listed else text
+        numbers = _numbers(one, evidence)
+        if _names_what(told) and (numbers or _PROPER.search(told)):
+            yield _told(told, numbers, one.turn, Category.EVENT, 0.85, subject=code_of(text, "user"))
+
+
+def _listed(said: Sequence[Statement]) -> str:
+    """What stands in the list below the first of *said*, or below the sentence after it that only leads to the list."""
+    lead = next((one for one in said[:2] if one.turn == said[0].turn and one.text.endswith(":")), None)
+    items = [one.text.rstrip(".") for one in said if lead and lead.text in map(plain, one.under)]
+    joined = "; ".join(items).replace(":; ", ": ").rstrip(":; ")
+    return joined if len(joined) <= _LONGEST_LIST else joined[: joined.rfind("; ", 0, _LONGEST_LIST)]
 
 
 def services_told(evidence: Evidence) -> list[CandidateFact]:
     """What an agent at the user's service tells of the user's own things, with names or numbers."""
-    return list(islice(_things_told(evidence), _MOST_TOLD)) if serves(evidence) else []
+    return list(islice(_things_told(evidence), _MOST_TOLD)) if evidence.is_service else []
 
 
 def _things_told(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in (one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)):
-        is_of_one = _OF_ONE.search(one.text) is not None
+        is_of_one = _OF_A_MATTER.search(one.text) is not None
         numbers = _numbers(one, evidence) if is_of_one else ()
         if (numbers or not is_of_one or _PROPER.search(one.text)) and not _changes_later(numbers, one.turn, evidence):
-            yield _told(one.text, numbers, one.turn, Category.STATUS, 0.65)
+            yield _told(one.text, numbers, one.turn, Category.STATUS, 0.65, subject=code_of(one.text, "user"))
 
 
-def _told(text: str, numbers: tuple[str, ...], turn: int, category: Category, confidence: float) -> CandidateFact:
+def _told(
+    text: str, numbers: tuple[str, ...], turn: int, category: Category, confidence: float, *, subject: str
+) -> CandidateFact:
     """*text* as it would be told of the user to others, with those of the *numbers* that it does not have."""
     missing = ", ".join(number for number in numbers if number not in text)
     told = f"{of_the_user(text.rstrip('.'))} ({missing})" if missing else of_the_user(text)
-    return by_agent(told, turn, category, subject=", ".join(numbers) or code_of(told, "user"), confidence=confidence)
+    return by_agent(told, turn, category, subject=", ".join(numbers) or subject, confidence=confidence)
 
 
 def _numbers(one: Statement, evidence: Evidence) -> tuple[str, ...]:
@@ -100,8 +107,10 @@ def _given(calls: Iterable[Entry]) -> tuple[str, ...]:
 
 
 def _changes_later(numbers: tuple[str, ...], turn: int, evidence: Evidence) -> bool:
-    later = [str(call.tool_input) for call in evidence.changes if call.turn > turn]
-    return any(number in call for number in numbers for call in later)
+    """Whether a later call changed a matter with one of the *numbers*, or the agent reports that of it."""
+    later = (one for one in evidence.said if one.turn > turn and one.speaker is Kind.ASSISTANT)
+    reported = {number for one in later if says_done(one) for number in _numbers(one, evidence)}
+    return any(number in reported or evidence.changed.has(number, turn + 1) for number in numbers)
 
 
 def _names_what(text: str) -> bool:

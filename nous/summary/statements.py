@@ -75,9 +75,11 @@ def statements(transcript: Transcript) -> tuple[Statement, ...]:
 def statements_of(entry: Entry) -> Iterator[Statement]:
     """What one entry says."""
     is_quoted = entry.kind is Kind.USER and len(entry.text) > DOCUMENT
-    leads = Leads()
+    leads, line, line_ends = Leads(), "", -1
     for start, end in sentences(entry.text):
         raw = entry.text[start:end]
+        if start > line_ends:
+            line, line_ends = _line_at(entry.text, start)
         if (text := plain(raw)) and not raw.lstrip().startswith(("```", "|", "<")):
             yield Statement(
                 text=text,
@@ -85,13 +87,15 @@ def statements_of(entry: Entry) -> Iterator[Statement]:
                 turn=entry.turn,
                 is_heading=raw.lstrip().startswith("#"),
                 is_quoted=is_quoted,
-                under=leads.over(raw, _line_at(entry.text, start)),
+                under=leads.over(raw, line),
             )
 
 
-def _line_at(text: str, place: int) -> str:
-    end = text.find("\n", place)
-    return text[text.rfind("\n", 0, place) + 1 : end if end >= 0 else len(text)]
+def _line_at(text: str, place: int) -> tuple[str, int]:
+    """The line that *place* is on, and where it ends."""
+    found = text.find("\n", place)
+    end = found if found >= 0 else len(text)
+    return text[text.rfind("\n", 0, place) + 1 : end], end
 
 
 def plain(text: str) -> str:

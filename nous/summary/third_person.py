@@ -14,7 +14,8 @@ _MENTION = re.compile(
     r"(?P<contracted>I['\u2019](?:m|ve|d|ll)|Im|i['\u2019](?:m|ve|d|ll)|im)\b"
     r"|(?P<subject>[Ii])"
     r"(?P<adverbs>(?: (?:also|really|just|only|always|never|usually|often|still|actually|currently|mostly))*)"
-    r" (?P<verb>[a-z]+(?:['\u2019]t)?)\b"
+    r" (?P<verb>(?:[a-z]+|[A-Z]{2,})(?:['\u2019]t)?)\b"
+    r"|(?<= and )(?P<joined>have(?= (?:been|never|always)\b)|am|haven['\u2019]t|don['\u2019]t)\b"
     r"|(?P<alone>I)\b"
     r"|(?P<own>[Mm]y|[Mm]ine)\b"
     r"|(?P<object>me|myself)\b"
@@ -63,12 +64,17 @@ class _Speaker:
     def __init__(self, who: str) -> None:
         self._who = who
         self._is_named = False
+        self._is_subject = False
 
     def mention(self, found: re.Match[str]) -> str:
         """What stands for one mention."""
-        name = self._named(found) if not self._is_named else None
-        self._is_named = self._is_named or not found["own"]
-        return name if name is not None else self._referred(found)
+        if found["joined"]:
+            return _IRREGULAR[_straight(found["joined"])] if self._is_subject else found["joined"]
+        self._is_subject = not self._is_named and found["verb"] is not None
+        if self._is_named:
+            return self._referred(found)
+        self._is_named = not found["own"]
+        return self._named(found)
 
     def _named(self, found: re.Match[str]) -> str:
         if found["contracted"]:
@@ -97,7 +103,7 @@ def _straight(verb: str) -> str:
 
 def _inflected(verb: str) -> str:
     """The third person of a present form; other forms as they are."""
-    verb = _straight(verb)
+    verb = _straight(verb).lower()
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
     is_past = verb.endswith("ed") and not verb.endswith("eed")

@@ -35,8 +35,8 @@ def verdict_in(told: str, title: str | None = None) -> Verdict | None:
     if rejected := _REJECTED.match(text):
         return _rejection(_DIRECTORIES.sub("", rejected["what"]), shortened(rejected["reason"], _QUOTE), title)
     if plan := _PLAN.match(text):
-        title = shortened(text[plan.end() :], _QUOTE)
-        return Verdict(f"The user approved the plan “{title}”", code_of(title, "user"))
+        approved = shortened(text[plan.end() :], _QUOTE)
+        return Verdict(f"The user approved the plan “{approved}”", code_of(approved, "user"))
     return None
 
 

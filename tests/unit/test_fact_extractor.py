@@ -189,6 +189,17 @@ def test_what_was_all_forgotten_is_skipped_for_that(kit: Kit) -> None:
     assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
 
 
+def test_what_is_all_forgotten_while_it_is_learned_is_skipped_for_that(kit: Kit) -> None:
+    known = iter((set[str](), {exact_form("Tim likes tea")}))
+
+    def forgotten(_: Scope) -> set[str]:
+        return next(known)
+
+    effects = WORKER.build(replace(kit, forgotten=forgotten))(summarized("Tim likes tea."))
+
+    assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
+
+
 def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080", "The API is on port 8081")
     committed(kit, store, event)

@@ -64,14 +64,18 @@ def test_that_something_is_safe_to_share_is_a_lesson_by_any_name(told: Told) -> 
 
 def test_code_that_a_later_turn_took_out_is_no_longer_told(told: Told) -> None:
     said = ("user", "Go on."), ("assistant", CAUSE), ("user", "Simplify it.")
-    out = call("Edit", file_path="a.py", old_string="load_all()", new_string="load()")
-    kept = call("Edit", file_path="a.py", old_string="load_all()", new_string="load_all(lock)")
-    longer = call("Edit", file_path="a.py", old_string="load_all_pages()", new_string="load()")
+    out = call("Edit", file_path="a.py", old_string="def load_all(): ...", new_string="def load(): ...")
+    kept = call("Edit", file_path="a.py", old_string="def load_all():", new_string="def load_all(lock):")
+    moved = call("Edit", file_path="b.py", old_string="", new_string="def load_all(): ...")
+    longer = call("Edit", file_path="a.py", old_string="def load_all_pages():", new_string="def load():")
+    use = call("Edit", file_path="b.py", old_string="from a import load_all\n", new_string="")
 
     assert texts(told, *said, out) == []
     assert texts(told, *said, kept) == [CAUSE]
     assert texts(told, *said, out, kept) == [CAUSE]
+    assert texts(told, *said, moved, out) == [CAUSE]
     assert texts(told, *said, longer) == [CAUSE]
+    assert texts(told, *said, use) == [CAUSE]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +88,11 @@ def test_code_that_a_later_turn_took_out_is_no_longer_told(told: Told) -> None:
         ("git mv docs/geese.md docs/birds.md", 0),
         ("mv notes.md docs/geese.md", 1),
         ("rm docs/geese.md.bak", 1),
+        ("sudo rm docs/geese.md || true", 0),
+        ("rm 'docs/geese.md' 2>/dev/null", 0),
+        ("rm -f tmp.txt # docs/geese.md", 1),
+        ("git rm --cached docs/geese.md", 1),
+        ("echo 'rm docs/geese.md'", 1),
     ],
 )
 def test_a_file_that_a_later_turn_took_away_is_no_report(told: Told, command: str, told_of: int) -> None:
@@ -145,21 +154,13 @@ def test_what_was_told_of_a_matter_is_dropped_where_it_was_changed_later(told: T
     assert texts(told, *said, ("user", "Move it."), change) == []
 
 
-def test_the_code_is_told_by_its_file(told: Told) -> None:
-    report = ("assistant", "Updated the code to show the branch only when `has_branch` is true.")
-    one, other = (call("Edit", file_path=f"src/{name}.py", new_string="x") for name in "ab")
-
-    named = "Updated `a.py` to show the branch only when `has_branch` is true."
-
-    assert texts(told, ("user", "Go."), one, report) == [named]
-    assert texts(told, ("user", "Go."), one, other, report) == []
-
-
 @pytest.mark.parametrize(
     ("given", "rejected", "fact"),
     [
         ({"plan": "# Plan: Mend the parser\n\nSteps"}, "the plan", "the plan “Mend the parser”"),
         ({"command": 'git commit -m "Mend it"'}, 'Bash(desc="Commit the fix", cmd="git")', "the commit “Mend it”"),
+        ({"plan": f"{'word ' * 300}"}, "the plan", f"the plan “{'word ' * 22}word…”"),
+        ({"plan": " \n\n"}, "the plan", None),
         ({}, "the plan", None),
         ({}, 'Bash(desc="Commit the fix", cmd="git")', None),
     ],

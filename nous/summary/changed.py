@@ -1,0 +1,118 @@
+"""What a session changed, ready to be asked for names: nothing is gone through again for each statement."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from nous.actions import Action, taken_away_by, writes, written_files
+
+_WORD = re.compile(r"\w+")
+_OLD = ("old_string", "oldText", "old_str")
+_NEW = ("new_string", "newText", "new_str", "content")
+_DEFINES = (
+    r"\b(?:def|class|func|function|fn|type|struct|interface|enum|trait|const|let|var|val|static|mod)"
+    r"(?:[ \t]*\([^()\n]*\))?[ \t*]+{name}(?!\w)"
+    r"|^[ \t]*(?:[\w.]+[ \t]+)*[\"']?{name}[\"']?[ \t]*(?::|=(?!=)|\([^;\n]*\)[^;\n]*\{{[ \t]*$)"
+    r"|[\"']{name}[\"']"
+)
+"""How code says what a name stands for, and not only uses it: with a keyword, as a key, or as a text."""
+
+
+class _Edit(NamedTuple):
+    turn: int
+    file: str
+    old: str
+    new: str
+
+
+class _Move(NamedTuple):
+    turn: int
+    away: Sequence[str]
+    written: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What was changed by *actions*, of which none was rejected or failed."""
+
+    actions: Sequence[Action]
+
+    def has(self, name: str, since: int) -> bool:
+        """Whether *name* is in what was changed in the turn *since*, or later."""
+        if any(self._words.get(word, -1) < since for word in _WORD.findall(name)):
+            return False
+        return any(turn >= since and name in text for turn, text in reversed(self._texts))
+
+    def takes_out(self, name: str, after: int) -> bool:
+        """Whether the edits after the turn *after* took away what *name* stands for, and left it in no other file."""
+        if not self.has(name, after + 1):
+            return False
+        defines = re.compile(_DEFINES.format(name=re.escape(name)), re.MULTILINE)
+        left = {
+            edit.file: defines.search(edit.new) is not None
+            for edit in self._edits
+            if edit.turn > after and (name in edit.old or name in edit.new)
+            if defines.search(edit.old) or defines.search(edit.new)
+        }
+        return bool(left) and not any(left.values())
+
+    def takes_away(self, file: str, after: int) -> bool:
+        """Whether the last that was done to *file* after the turn *after* was to remove or to move it."""
+        is_away = False
+        for move in self._moves:
+            if move.turn > after:
+                is_written = any(_is_in(file, path) for path in move.written)
+                is_away = any(_is_in(file, path) for path in move.away) or (is_away and not is_written)
+        return is_away
+
+    @cached_property
+    def _texts(self) -> Sequence[tuple[int, str]]:
+        calls = (action.call for action in self.actions if writes(action))
+        return [(call.turn, "\n".join(_texts_in(call.tool_input or call.text))) for call in calls]
+
+    @cached_property
+    def _words(self) -> Mapping[str, int]:
+        """The last turn of every word in what was changed."""
+        return {word: turn for turn, text in self._texts for word in _WORD.findall(text)}
+
+    @cached_property
+    def _edits(self) -> Sequence[_Edit]:
+        return [edit for action in self.actions if writes(action) for edit in _edits(action)]
+
+    @cached_property
+    def _moves(self) -> Sequence[_Move]:
+        moves = (_Move(each.call.turn, taken_away_by(each.command), written_files(each)) for each in self.actions)
+        return [move for move in moves if move.away or move.written]
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """The texts in what a call was given, as they are."""
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        yield from (text for key, each in fields.items() for text in (key, *_texts_in(each)))
+    elif isinstance(value, list):
+        yield from (text for each in cast("list[object]", value) for text in _texts_in(each))
+    else:
+        yield str(value)
+
+
+def _edits(action: Action) -> Iterator[_Edit]:
+    """What each part of *action* replaces, and by what."""
+    given: Mapping[str, Any] = action.call.tool_input or {}
+    parts = given.get("edits")
+    told = cast("list[object]", parts) if isinstance(parts, list) else [given]
+    for part in told:
+        if isinstance(part, Mapping):
+            edit = cast("Mapping[str, object]", part)
+            yield _Edit(action.call.turn, " ".join(action.paths), _joined(edit, _OLD), _joined(edit, _NEW))
+
+
+def _joined(edit: Mapping[str, object], keys: Sequence[str]) -> str:
+    return "\n".join(str(edit[key]) for key in keys if key in edit)
+
+
+def _is_in(file: str, path: str) -> bool:
+    """Whether *path* is that of *file*, which may be told from further up, or of a directory that it is in."""
+    return f"/{path}".endswith(f"/{file}") or f"/{file}/".startswith(f"/{path.rstrip('/')}/")

@@ -1,0 +1,108 @@
+"""What a service did for its user, with what it listed, and what it does for nobody."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nous.episode import CandidateFact, Category
+from nous.summary.evidence import Evidence
+from nous.summary.facts import candidate_facts
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+
+HELLO = ("assistant", "How can I help you today?")
+
+
+def facts(told: Told, *entries: tuple[Any, ...]) -> list[CandidateFact]:
+    return list(candidate_facts(Evidence(told(HELLO, *entries))))
+
+
+def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:
+    return [fact.text for fact in facts(told, *entries)]
+
+
+@pytest.mark.parametrize(
+    ("lead", "end"), [(" with the following details:", ""), (". Here are the details:", ""), (":", "Enjoy the trip!")]
+)
+def test_what_was_done_is_told_with_what_is_listed_below_it(told: Told, lead: str, end: str) -> None:
+    listed = "- **Reservation ID:** ABCDEF\n- **Flights:**\n  - HAT1 from Oslo to Rome.\n- **Cabin:** Economy"
+    report = f"The booking for Ivan Smith has been successfully completed{lead}\n\n{listed}\n\n{end}"
+
+    (fact,) = facts(told, ("user", "Book it."), ("assistant", report))
+
+    assert fact.subject == "ABCDEF"
+    assert fact.text == (
+        "The booking for Ivan Smith has been successfully completed: "
+        "Reservation ID: ABCDEF; Flights: HAT1 from Oslo to Rome; Cabin: Economy."
+    )
+
+
+def test_a_long_list_is_told_up_to_a_whole_item(told: Told) -> None:
+    items = "\n".join(f"- Flight number HAT{n}: from Oslo to Rome" for n in range(99))
+
+    (fact,) = facts(told, ("user", "Go."), ("assistant", f"Your flights have been successfully booked:\n\n{items}"))
+
+    assert fact.text.endswith("from Oslo to Rome.")
+    assert len(fact.text) < 400
+
+
+def test_what_was_told_of_a_matter_is_dropped_where_a_later_report_changed_it(told: Told) -> None:
+    said = ("user", "Which?"), ("assistant", "Your order #W492322 was paid using your Mastercard ending in 4336.")
+    changed = "The payment method of your order #W492322 has been successfully changed to your Visa card."
+    other = "The payment method of your order #W999999 has been successfully changed to your Visa card."
+    paid = "The user's order #W492322 was paid using the user's Mastercard ending in 4336."
+
+    assert paid in texts(told, *said)
+    assert paid in texts(told, *said, ("user", "Go on."), ("assistant", other))
+    assert paid not in texts(told, *said, ("user", "Change it."), ("assistant", changed))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "policy"),
+    [
+        ("I'm sorry, but travel insurance cannot be added after the initial booking.", "Travel insurance cannot be "),
+        ("Basic economy flights cannot be modified in any way by us.", "Basic economy flights cannot be modified"),
+        ("Your reservation cannot be modified after its first flight.", ""),
+        ("The reservation cannot be modified after its first flight.", ""),
+    ],
+)
+def test_what_a_service_does_for_nobody_is_known_of_it(told: Told, sentence: str, policy: str) -> None:
+    found = facts(told, ("user", "Change it."), ("assistant", sentence))
+
+    assert [fact.category for fact in found] == [Category.CONCEPT] * bool(policy)
+    assert all(fact.text.startswith(policy) for fact in found)
+
+
+def test_who_somebody_is_says_no_number_of_a_matter(told: Told) -> None:
+    both = "My user ID is mia_li_3668, and the reservation ID is AB12CD."
+
+    assert texts(told, ("user", both)) == ["The user's user ID is mia_li_3668."]
+    assert texts(told, ("user", "My reservation ID is AB12CD.")) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'll go with the morning flights, please.",
+        "Let's use the gift card for the payment, please.",
+        "I would prefer the second cheapest flight in economy class.",
+        "If the certificate's balance would go down, I'd prefer to use my gift card.",
+        "Once everything is set, I'd prefer to pay with a gift card.",
+        "I prefer to use a gift card for this one instead.",
+    ],
+)
+def test_what_is_wanted_of_one_booking_is_no_preference(told: Told, said: str) -> None:
+    assert texts(told, ("user", said)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I prefer basic economy if it's cheaper.", "The user prefers basic economy if it's cheaper."),
+        ("I do not want travel insurance.", "The user does not want travel insurance."),
+    ],
+)
+def test_what_is_wanted_of_any_booking_is_a_preference(told: Told, said: str, fact: str) -> None:
+    assert texts(told, ("user", said)) == [fact]
