@@ -7,12 +7,15 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from annotated_types import Interval
+from annotated_types import Ge, Interval
 
 from nous.scope import Scope
 
 Share = Annotated[float, Interval(ge=0, le=1)]
 """A number between 0 and 1; whoever reads one from outside refuses anything else, NaN included."""
+
+Turn = Annotated[int, Ge(0)]
+"""The number of a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +123,7 @@ class CandidateFact:
     category: Category = Category.TECHNICAL
     subject: str = ""
     confidence: Share = 0.8
-    turns: tuple[int, ...] = ()
+    turns: tuple[Turn, ...] = ()
     event_date: str | None = None
     trust: Trust = Trust.ASSISTANT
 

@@ -22,9 +22,10 @@ class Scope:
 
     def __post_init__(self) -> None:
         for part in (self.tenant, self.agent, self.project):
-            if not 0 < len(part) <= LONGEST_PART or "/" in part or not part.isprintable():
+            if not _can_be_part(part):
                 raise BadInput(
-                    f"{part[:40]!r} cannot be part of a scope: use 1 to {LONGEST_PART} printable characters, no slash"
+                    f"{str(part)[:40]!r} cannot be part of a scope: "
+                    f"use a text of 1 to {LONGEST_PART} printable characters, no slash"
                 )
 
     def __str__(self) -> str:
@@ -41,3 +42,7 @@ class Scope:
         if len(parts) > 3:
             raise BadInput(f"{text!r} is not a scope: write project, agent/project or tenant/agent/project")
         return cls(*["default"] * (3 - len(parts)), *parts)
+
+
+def _can_be_part(part: object) -> bool:
+    return isinstance(part, str) and 0 < len(part) <= LONGEST_PART and "/" not in part and part.isprintable()

@@ -7,20 +7,26 @@ words of a session all the same.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol, cast
 from uuid import UUID, uuid5
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Lane
 from nous.codec import decode
 from nous.errors import BadInput
 from nous.events import NAMESPACE
+from nous.learning.announcing import NO_SESSION
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
 NOBODY = UUID(int=0)
 """Stands for the id of an event that has none."""
+
+
+_SCOPES = TypeAdapter(Scope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +45,21 @@ class Wanted:
     def takes(self, entry: "Said") -> bool:
         """Whether *entry* has to go. One that tells no scope, which nobody could handle, goes with its session."""
         if entry.scope is None:
-            return entry.session_id is not None and entry.session_id == self.session_id
+            return self._names(entry)
         if entry.scope != self.scope:
             return False
-        return self.everything or entry.session_id == self.session_id or bool(self.facts & entry.facts)
+        return self.everything or self._names(entry) or bool(self.facts & entry.facts)
 
     def is_of_another(self, entry: "Said") -> bool:
         """Whether *entry* is of a session of the same name, in another scope."""
-        return entry.session_id == self.session_id and not self.takes(entry)
+        return self._names(entry) and not self.takes(entry)
+
+    def _names(self, entry: "Said") -> bool:
+        return entry.session_id is not None and entry.session_id == self.session_id
 
 
 class Said(NamedTuple):
-    """What an entry says of itself. `scope` is None where it cannot be read."""
+    """What an entry says of itself. `scope` is None where it cannot be read, `session_id` where it is of no session."""
 
     event_id: UUID
     scope: Scope | None
@@ -60,7 +69,7 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry that has to go; *amended* is what may be told in its place, where somebody still waits for it."""
+    """An entry that has to go; *amended* is what is told in its place, if anything is left of it."""
 
     stream: str
     kind: str
@@ -74,7 +83,8 @@ class Entry:
 class Found:
     """What has to go from the bus: entries, of which *sessions*, and the ids of letters.
 
-    *others* are events of sessions of the same name in other scopes; *unreadable* counts entries of nobody.
+    *others* are events of sessions of the same name in other scopes; *unreadable* counts entries that stay, since they
+    do not tell whose they are.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -102,14 +112,18 @@ class BusErasure(Protocol):
         """Let the entries and letters go, and count them.
 
         Whoever has such a delivery in hand cannot commit it any more. Each group that had not finished with it counts
-        it as erased.
+        it as erased, and is offered what is told in its place; for the others that is done, or dead, as the entry was.
         """
         ...
 
     def purge(self) -> int:
-        """Write anew what still holds the bytes of what was deleted: streams, of which it returns how many, and files.
+        """Write anew the streams that still hold the bytes of what was deleted; returns how many. For after `erase`."""
+        ...
 
-        For after `erase`; a server that does not allow the latter is left to its operator.
+    def purge_files(self) -> bool:
+        """Have the server write anew the file that still holds what was deleted, and wait for that. For the very end.
+
+        False where the server does not allow it, or takes too long: then that is left to its operator.
         """
         ...
 
@@ -128,14 +142,18 @@ def said(raw: bytes, kind: str) -> Said | None:
     session = data.get("session_id") or told.get("subject")
     return Said(
         event_id=_event_id(told, raw, kind),
-        scope=_scope(data.get("scope")),
-        session_id=session if isinstance(session, str) else None,
+        scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
+        session_id=session if isinstance(session, str) and session != NO_SESSION else None,
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
     )
 
 
-def amended(raw: bytes, forms: Collection[str]) -> bytes | None:
-    """The entry *raw* without the candidate facts that say something of *forms*; None if it has none of them."""
+def amended(raw: bytes, forms: Collection[str], *, event_id: UUID, at: datetime) -> bytes | None:
+    """The entry *raw* without the candidate facts that say something of *forms*; None if it has none of them.
+
+    It tells its id and its time, which may have been derived from what it said and when. One that is nested too deeply
+    to be written is empty.
+    """
     message: Any = orjson.loads(raw)
     data: Any = message.get("data")
     candidates: Any = data.get("candidate_facts") if isinstance(data, dict) else None
@@ -145,7 +163,12 @@ def amended(raw: bytes, forms: Collection[str]) -> bytes | None:
     if len(left) == len(cast("Sequence[Any]", candidates)):
         return None
     data["candidate_facts"] = left
-    return orjson.dumps(message)
+    derived = {"id": None if event_id == NOBODY else event_id, "time": at}
+    message |= {name: value for name, value in derived.items() if value and not message.get(name)}
+    try:
+        return orjson.dumps(message)
+    except orjson.JSONEncodeError:
+        return b""
 
 
 def _text(candidate: Any) -> str:
@@ -164,9 +187,10 @@ def _event_id(message: dict[str, Any], raw: bytes, kind: str) -> UUID:
 
 
 def _scope(given: Any) -> Scope | None:
+    """The scope, as whoever handles the entry reads it."""
     try:
-        return Scope(**{part: given[part] for part in ("tenant", "agent", "project") if part in given} if given else {})
-    except (BadInput, TypeError):
+        return _SCOPES.validate_python(given or Scope())
+    except (BadInput, ValidationError):
         return None
 
 

@@ -7,7 +7,8 @@
 | <p>:marker:<event id>          | string | marker_ttl | "lane/entry": where a published event stands                  |
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
 | <p>:leases:<group>             | zset   | kept       | pending deliveries by the time their lease ends; empty at rest|
-| <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came; empty at rest       |
+| <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came, and what is not to  |
+|                                |        |            | be offered, since another told it; empty at rest              |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | letters: what was set aside and why, until redriven or dropped|
 | <p>:forgotten:<scope>          | hash   | kept       | episode id, or mark of a fact -> when it was forgotten        |

@@ -4,9 +4,10 @@ Redis only marks a deleted entry: its bytes stay, in memory, on disk and in ever
 a stream out of which something was deleted is copied, and the copy takes its place.
 """
 
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from datetime import datetime
 from itertools import chain, groupby
 from secrets import token_hex
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from nous.bus import redis_pages as pages
 from nous.bus.base import Lane
 from nous.bus.erasing import Entry, Found, Said, Wanted, amended, said
 from nous.bus.keys import BusKeys
-from nous.bus.letters import read_letter
+from nous.bus.letters import accepted_at, read_letter
 from nous.bus.redis_errors import translated
 from nous.bus.scripts import Scripts
 from nous.errors import Retryable
@@ -28,6 +29,9 @@ _PAGE = 500
 _AT_ONCE = 100
 _ATTEMPTS = 20
 _ASIDE = 3600
+_GLANCE = 0.05
+_PATIENCE = 60.0
+"""Seconds for a server to write its file anew: gigabytes, at what an ordinary disk takes."""
 
 T = TypeVar("T")
 
@@ -49,11 +53,11 @@ class RedisBusErasure:
         for stream, kind, lane in self._streams():
             for entry_id, raw in pages.entries(self._client, stream):
                 told = said(raw, kind)
-                if told is None:
+                if told is None or (told.scope is None and not wanted.takes(told)):
                     unreadable += 1
                 elif wanted.is_of_another(told):
                     others.add(told.event_id)
-                elif (left := _left(told, raw, kind, wanted)) is not None:
+                elif (left := _left(told, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
                     entries.append(Entry(stream, kind, lane, entry_id, told.event_id, left))
                     sessions |= {told.session_id} if told.session_id else set()
         return Found(
@@ -80,10 +84,20 @@ class RedisBusErasure:
 
     def purge(self) -> int:
         streams = [(stream, lane) for stream, _, lane in self._streams()]
-        purged = sum(self._purge(stream, lane) for stream, lane in [*streams, (self._keys.letters, Lane.LIVE)])
-        with translated(), suppress(redis.ResponseError):
-            self._client.bgrewriteaof()
-        return purged
+        return sum(self._purge(stream, lane) for stream, lane in [*streams, (self._keys.letters, Lane.LIVE)])
+
+    def purge_files(self) -> bool:
+        until = time.monotonic() + _PATIENCE
+        with translated():
+            try:
+                # One that is being written was begun before the last was deleted, and would keep it.
+                known = self._settled(until)
+                if known["aof_enabled"]:
+                    self._begin_file()
+                    known = self._settled(until)
+                return not known["aof_enabled"] or known["aof_last_bgrewrite_status"] == "ok"
+            except (redis.ResponseError, KeyError, TimeoutError):
+                return False
 
     def _streams(self) -> Iterator[tuple[str, str, Lane]]:
         """Every stream of events, of kinds that this release does not know too: its key, kind and lane."""
@@ -94,10 +108,10 @@ class RedisBusErasure:
             yield from ((key.decode(), key.decode().removeprefix(beginning), lane) for key in found)
 
     def _letters(self, entries: Sequence[Entry], others: Collection[UUID], wanted: Wanted) -> Iterator[str]:
-        """The letters about *entries*, and those of the session whose entries are gone already."""
+        """The letters about *entries* of which nothing is left, and those of the session that has none any more."""
         with translated():
             stored = self._client.xrange(self._keys.letters)
-        about = {(entry.kind, entry.lane, entry.id) for entry in entries}
+        about = {(entry.kind, entry.lane, entry.id) for entry in entries if not entry.amended}
         of_others = {str(event_id) for event_id in others}
         for letter in (read_letter(*each) for each in stored):
             is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
@@ -125,6 +139,21 @@ class RedisBusErasure:
             after = f"({last.decode()}"
         return bool(self._run("exchange", (stream, aside), (after, self._keys.prefix, lane.value)))
 
+    def _begin_file(self) -> None:
+        try:
+            self._client.bgrewriteaof()
+        except redis.ResponseError as error:
+            if "already in progress" not in str(error):  # somebody else began in between, which is as good
+                raise
+
+    def _settled(self, until: float) -> dict[str, Any]:
+        """What the server says of its file once it is not writing one. Raises `TimeoutError`."""
+        while (known := self._client.info("persistence"))["aof_rewrite_in_progress"] or known["aof_rewrite_scheduled"]:
+            if time.monotonic() > until:
+                raise TimeoutError
+            time.sleep(_GLANCE)
+        return known
+
     def _drop_copies(self, stream: str) -> None:
         """Drop the copies that others have begun: who was killed has left one, and who lives begins anew."""
         copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
@@ -132,12 +161,12 @@ class RedisBusErasure:
             self._client.unlink(*copies)
 
 
-def _left(told: Said, raw: bytes, kind: str, wanted: Wanted) -> bytes | None:
+def _left(told: Said, raw: bytes, kind: str, wanted: Wanted, *, at: datetime) -> bytes | None:
     """What is left of an entry that has to go or to be amended; None if it stays as it is."""
     if wanted.takes(told):
         return b""
     if wanted.forms and kind == EpisodeSummarized.type and told.scope == wanted.scope:
-        return amended(raw, wanted.forms)
+        return amended(raw, wanted.forms, event_id=told.event_id, at=at)
     return None
 
 

@@ -14,7 +14,7 @@ import click
 from nous.bus.base import Refused
 from nous.cli.carried import usable
 from nous.cli.frame import BAD_INPUT, App
-from nous.cli.importing import Importer
+from nous.cli.importing import Imported, Importer
 from nous.cli.knowing import scopes_named
 from nous.cli.reading import opened
 from nous.cli.show import counted
@@ -131,16 +131,22 @@ def import_(ctx: click.Context, source: str) -> None:
     imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
     counts = sum((each.added for each in imports), counts)
     click.echo(f"{_counted(counts)} were new; what was there already stayed as it is")
-    unknown, told = sum(each.unknown for each in imports), sum(each.forgotten for each in imports)
-    if unknown:
-        click.echo(f"nous: left out were rows about facts that nobody has: {unknown}", err=True)
-    if gone or told:
-        what = f"{counted(gone, 'episode')} and {counted(told, 'telling')} of facts"
-        click.echo(f"nous: left out was what was forgotten here: {what}", err=True)
+    for warning in _warnings(world, counts, imports, episodes_gone=gone):
+        click.echo(f"nous: {warning}", err=True)
+    ctx.exit(BAD_INPUT if complaints or any(each.unknown for each in imports) else 0)
+
+
+def _warnings(world: World, counts: Counter[type], imports: Sequence[Imported], *, episodes_gone: int) -> Iterator[str]:
+    """What was left out, and what is still to come."""
+    if unknown := sum(each.unknown for each in imports):
+        yield f"left out were rows about facts that nobody has: {unknown}"
+    told = sum(each.forgotten for each in imports)
+    if episodes_gone or told:
+        what = f"{counted(episodes_gone, 'episode')} and {counted(told, 'telling')} of facts"
+        yield f"left out was what was forgotten here: {what}"
     if counts[Learned]:
         when = "a worker makes them" if workers_seen(world.rq_client) else "no worker runs: nous up"
-        click.echo(f"nous: the facts wait for vectors; {when}", err=True)
-    ctx.exit(BAD_INPUT if complaints or unknown else 0)
+        yield f"the facts wait for vectors; {when}"
 
 
 def keep(world: World, episode: Episode) -> bool:

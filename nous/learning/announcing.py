@@ -22,6 +22,9 @@ from nous.learning.judge import Known, Linked, New, Verdict
 from nous.learning.mend import Mended
 from nous.scope import Scope
 
+NO_SESSION = "no session (nous)"
+"""Stands for the session of an event that is of none, and of what follows from it. It cannot be forgotten."""
+
 
 class _Said(NamedTuple):
     """An event to be: what has happened to a fact, by which verdict on which two, and whose words led to it."""
@@ -57,7 +60,7 @@ def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
         source="nous",
         scope=scope,
         agent_id="default",
-        session_id="unembedded",
+        session_id=NO_SESSION,
         trace_id=event_id,
     )
 

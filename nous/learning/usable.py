@@ -1,5 +1,6 @@
 """Which candidates can be learned at all. The one place where they are capped."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,9 @@ LONGEST_TEXT = 4000
 
 LONGEST_SUBJECT = 200
 """Characters in what a fact is about. What is longer names nothing."""
+
+
+_STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Unusable(StrEnum):
@@ -41,7 +45,7 @@ def usable(candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collecti
     dropped: Counter[str] = Counter()
 
     def fitting() -> Iterator[CandidateFact]:
-        for candidate in candidates:
+        for candidate in map(_readable, candidates):
             reason = _objection(candidate, forgotten)
             if reason:
                 dropped[reason] += 1
@@ -62,6 +66,7 @@ def checked(candidate: CandidateFact) -> CandidateFact:
     """
     if len(candidate.subject) > LONGEST_SUBJECT:
         raise BadInput(f"subject: too long, it has at most {LONGEST_SUBJECT:,} characters")
+    candidate = _readable(candidate)
     if reason := _objection(candidate, ()):
         raise BadInput(reason)
     return _fitted(candidate)
@@ -81,3 +86,10 @@ def _fitted(candidate: CandidateFact) -> CandidateFact:
     is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
     category = candidate.category if is_given else Category.CONCEPT
     return replace(candidate, category=category, subject=candidate.subject[:LONGEST_SUBJECT])
+
+
+def _readable(candidate: CandidateFact) -> CandidateFact:
+    """*candidate* without signs that steer a terminal: facts are shown on some, and may come from anywhere."""
+    if not _STEERING.search(candidate.text + candidate.subject):
+        return candidate
+    return replace(candidate, text=_STEERING.sub(" ", candidate.text), subject=_STEERING.sub(" ", candidate.subject))

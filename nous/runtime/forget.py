@@ -21,6 +21,10 @@ from nous.runtime.forgetting import REWRITTEN, Act, Met, Stores, counted
 from nous.scope import Scope
 
 _PASSES = 20
+_IN_FILES = (
+    "what the server's files still hold of it: it did not write them anew, which its operator can have done "
+    "(BGREWRITEAOF), or forgetting it again"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +118,10 @@ class Forgetter:
         is_all = act.wanted(met).everything
         if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
             self._follow_up(act.scope, is_empty=is_all)
+        is_off_disk = self._stores.bus.purge_files()
         grave.close()
-        return self._receipt(act, removed, known)
+        receipt = self._receipt(act, removed, known)
+        return receipt if is_off_disk else replace(receipt, stays=(*receipt.stays, _IN_FILES))
 
     def _follow_up(self, scope: Scope, *, is_empty: bool) -> None:
         """See to what was made of the log."""

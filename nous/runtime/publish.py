@@ -15,7 +15,7 @@ from nous.errors import BadInput
 from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.uploads import Uploads, upload
+from nous.store.uploads import Uploads, compacting_name, upload
 from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
 from nous.transcript.input.tap import Tap
 from nous.transcript.read import session_content
@@ -90,8 +90,8 @@ class Handover:
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self._inline_limit:
             return self._event(about, transcript, inline=inline)
-        # The worker of either event releases what was sent with it, and must not take it from the other.
-        name = f"{about.session_id}{' compacting' if about.compacting else ''}"
+        name = about.session_id or ""
+        name = compacting_name(name) if about.compacting else name
         dataref = upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
         return self._event(about, transcript, dataref=dataref)
 

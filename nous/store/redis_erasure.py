@@ -20,6 +20,7 @@ from nous.store.erasure import Rewrite, without_candidates
 from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.records import decode, encode
 from nous.store.redis_rewriting import RedisLogs
+from nous.store.uploads import compacting_name
 
 _ATTEMPTS = 20
 _NOT_REMOVED = frozenset({"forgotten", "aside"})
@@ -101,7 +102,7 @@ class RedisErasure:
         yield Trace("anchored summaries", *self._matching(keys.anchors(scope), anchored))
         for key in self._named(scope, "episode-vectors"):
             yield Trace("episode vectors", key, (name,))
-        for uploaded in (session_id, f"{session_id} compacting"):
+        for uploaded in (session_id, compacting_name(session_id)):
             for key in self._scan(keys.transcript(scope, uploaded, digest="*")):
                 yield Trace("uploaded transcripts", key)
         yield Trace("index entries", keys.episode_versions(scope), (name,))

@@ -33,6 +33,14 @@ def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, s
     return f"{_SCHEME}{key}"
 
 
+def compacting_name(session_id: str) -> str:
+    """What a session that goes on is called among uploads, so that none is released by the worker of the other event.
+
+    No session can be called so: an id is printable.
+    """
+    return f"{session_id}\ncompacting"
+
+
 def key_of(dataref: str, *, within: str) -> str | None:
     """The key that *dataref* names, if it begins with *within*: a producer may have written the name of any key."""
     return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None

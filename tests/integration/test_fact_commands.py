@@ -226,3 +226,36 @@ def test_a_fact_does_not_take_its_own_place(nous: Nous) -> None:
     fact = learned(nous, "mon", text=PORT)["fact_id"]
 
     assert "are the same fact" in nous("facts", "supersede", fact, fact[:8]).stderr
+
+
+def test_a_misspelt_field_is_named_with_the_one_that_is_meant(nous: Nous) -> None:
+    result = nous("facts", "learn", stdin='{"text": "Redis runs on port 6379", "subjekt": "redis"}')
+
+    assert result.exit_code == BAD_INPUT
+    assert "line 1: subjekt: is no field of a fact; subject is" in result.stderr
+    assert nous("facts").stdout == "no facts in default\n"
+
+
+def test_what_is_imported_is_checked_as_what_is_told(nous: Nous) -> None:
+    nous("facts", "learn", "--session", "mon", stdin='"Redis runs on port 6379"')
+    line = json.loads(nous("export").stdout)
+
+    def told(fact: dict[str, Any]) -> str:
+        record = {**line["record"], "fact": {**line["record"]["fact"], **fact}}
+        return nous("import", stdin=json.dumps({**line, "record": record})).stderr
+
+    assert "line 1: confidence: " in told({"confidence": 77})
+    assert "line 1: event_date: " in told({"event_date": "yesterday"})
+    assert "line 1: session_id: is empty" in told({"source": {**line["record"]["fact"]["source"], "session_id": " "}})
+    assert "line 1: turns.0: " in told({"source": {**line["record"]["fact"]["source"], "turns": [-5]}})
+
+
+def test_an_import_tells_what_it_left_out_since_it_was_forgotten(nous: Nous) -> None:
+    nous("facts", "learn", "--session", "mon", stdin='"Redis runs on port 6379"\n"Tim drinks tea"')
+    lines = nous("export").stdout
+    nous("forget", "--session", "mon", "--yes")
+
+    result = nous("import", stdin=lines)
+
+    assert "left out was what was forgotten here: 0 episodes and 2 tellings of facts" in result.stderr
+    assert nous("facts").stdout == "no facts in default\n"

@@ -289,10 +289,12 @@ def test_a_fact_is_found_in_what_was_said_of_it_and_of_others() -> None:
 
 def test_only_the_forgotten_candidates_are_taken_out_of_an_entry() -> None:
     data = {"session_id": "s", "candidate_facts": [{"text": "Port is 1."}, "port is 1", {"text": "other"}]}
-    raw = orjson.dumps({"id": "x", "data": data})
+    raw = orjson.dumps({"id": "x", "time": NOON, "data": data})
 
-    left = amended(raw, ["port is 1"])
+    left = amended(raw, ["port is 1"], event_id=UUID(int=7), at=NOON)
 
     assert left
-    assert orjson.loads(left) == {"id": "x", "data": {"session_id": "s", "candidate_facts": [{"text": "other"}]}}
-    assert amended(left, ["port is 1"]) is None
+    assert orjson.loads(left) == orjson.loads(raw) | {
+        "data": {"session_id": "s", "candidate_facts": [{"text": "other"}]}
+    }
+    assert amended(left, ["port is 1"], event_id=UUID(int=7), at=NOON) is None

@@ -43,3 +43,10 @@ def test_only_a_user_gives_rules() -> None:
     found = usable([given, claimed], cap=50)
 
     assert [candidate.category for candidate in found.candidates] == [Category.RULE, Category.CONCEPT]
+
+
+def test_signs_that_steer_a_terminal_are_taken_out_before_anything_is_compared() -> None:
+    [found] = usable([CandidateFact(text="The \x1b]0;port\x07is\x00 8080")], cap=50).candidates
+
+    assert found.text == "The  ]0;port is  8080"
+    assert usable([CandidateFact(text="\x1b\x00")], cap=50).candidates == ()

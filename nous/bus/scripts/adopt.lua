@@ -10,7 +10,9 @@ local reply = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'C
 local adopted = 0
 for _, entry in ipairs(reply[2]) do
   local name = ARGV[4] .. '/' .. entry
-  if redis.call('HSETNX', KEYS[3], name, ARGV[5]) == 1 then
+  local is_new = redis.call('HEXISTS', KEYS[3], name) == 0
+  if is_new and not is_passed_over(KEYS[1], KEYS[3], ARGV[1], name, entry) then
+    redis.call('HSET', KEYS[3], name, ARGV[5])
     redis.call('ZADD', KEYS[2], 'NX', clock(), name)
     redis.call('HINCRBY', KEYS[4], 'received', 1)
     adopted = adopted + 1

@@ -1,18 +1,28 @@
 -- Take entries out of a stream, and out of the hands of whoever has them. A commit that comes later finds its delivery
 -- over; each group that had not finished with an entry, or was not offered it yet, counts it as received and erased.
--- An entry may leave another in its place for those groups, under the same event's id.
+-- An entry may leave another in its place, under the same event's id: it is offered to those groups, and the others are
+-- through with it as they were with the old one; letters about that are about the new one.
 --
 -- KEYS  1 stream
 -- ARGV  1 prefix of all keys  2 lane  3 the markers' life in seconds
 --       then for each entry {entry, event's id, what is told in its place or ""}
 -- Returns {entries, deliveries} that were erased, as counts.
-local groups = {}
-for _, group in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
-  local told = {}
-  for i = 1, #group, 2 do
-    told[group[i]] = group[i + 1]
+local function fields(list)
+  local found = {}
+  for i = 1, #list, 2 do
+    found[list[i]] = list[i + 1]
   end
-  groups[#groups + 1] = { name = told['name'], read = told['last-delivered-id'] }
+  return found
+end
+
+local groups = {}
+for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
+  local group = fields(list)
+  groups[#groups + 1] = {
+    name = group['name'],
+    read = group['last-delivered-id'],
+    progress = ARGV[1] .. ':progress:' .. group['name'],
+  }
 end
 
 local function is_behind(entry, read)
@@ -22,18 +32,53 @@ local function is_behind(entry, read)
   return ms > read_ms or (ms == read_ms and seq > read_seq)
 end
 
+local function waits_for(group, name, entry)
+  local is_through = redis.call('HDEL', group.progress, through(name)) == 1
+  return is_pending(KEYS[1], group.name, entry) or (is_behind(entry, group.read) and not is_through)
+end
+
 local function erase_for(group, name, entry)
-  local progress = ARGV[1] .. ':progress:' .. group.name
   local account = ARGV[1] .. ':account:' .. group.name
-  local has_it = is_pending(KEYS[1], group.name, entry)
-  if not has_it and not is_behind(entry, group.read) then
-    return 0
-  end
-  if redis.call('HEXISTS', progress, name) == 0 then
+  if redis.call('HEXISTS', group.progress, name) == 0 then
     redis.call('HINCRBY', account, 'received', 1)
   end
-  close(KEYS[1], ARGV[1] .. ':leases:' .. group.name, progress, account, group.name, name, entry, 'erased')
-  return 1
+  close(KEYS[1], ARGV[1] .. ':leases:' .. group.name, group.progress, account, group.name, name, entry, 'erased')
+end
+
+-- A group reads in order: what is not next is passed over when its turn comes. It has none where somebody has set the
+-- group beyond the end.
+local function pass_over(group, name, entry)
+  local ahead = redis.call('XRANGE', KEYS[1], '(' .. group.read, '+', 'COUNT', 1)[1]
+  if ahead and ahead[1] == entry then
+    redis.call('XREADGROUP', 'GROUP', group.name, 'nous', 'COUNT', 1, 'STREAMS', KEYS[1], '>')
+    redis.call('XACK', KEYS[1], group.name, entry)
+    group.read = entry
+  elseif ahead then
+    redis.call('HSET', group.progress, through(name), '')
+  end
+end
+
+local function is_about(letter, entry)
+  local kind = ':' .. letter.kind
+  return letter.entry == entry and letter.lane == ARGV[2] and KEYS[1]:sub(-#kind) == kind
+end
+
+local letters
+local function readdress(entry, place)
+  local key = ARGV[1] .. ':dead'
+  letters = letters or redis.call('XRANGE', key, '-', '+')
+  for _, letter in ipairs(letters) do
+    local told = fields(letter[2])
+    if is_about(told, entry) then
+      told.entry = place
+      local list = {}
+      for field, value in pairs(told) do
+        list[#list + 1], list[#list + 2] = field, value
+      end
+      redis.call('XDEL', key, letter[1])
+      redis.call('XADD', key, '*', unpack(list))
+    end
+  end
 end
 
 local function forget_event(id)
@@ -43,22 +88,38 @@ local function forget_event(id)
   end
 end
 
+local function amend(entry, id, amended, done)
+  local marker, place = ARGV[1] .. ':marker:' .. id, redis.call('XADD', KEYS[1], '*', 'event', amended)
+  -- It points elsewhere when this entry only repeats what another told.
+  if redis.call('GET', marker) == ARGV[2] .. '/' .. entry then
+    redis.call('SET', marker, ARGV[2] .. '/' .. place, 'EX', ARGV[3])
+  end
+  for _, group in ipairs(done) do
+    pass_over(group, ARGV[2] .. '/' .. place, place)
+  end
+  readdress(entry, place)
+end
+
 local entries, deliveries = 0, 0
 for i = 4, #ARGV - 1, 3 do
   local entry, id, amended = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   if #redis.call('XRANGE', KEYS[1], entry, entry) > 0 then
-    local erased = 0
+    local name, done = ARGV[2] .. '/' .. entry, {}
     for _, group in ipairs(groups) do
-      erased = erased + erase_for(group, ARGV[2] .. '/' .. entry, entry)
+      if waits_for(group, name, entry) then
+        erase_for(group, name, entry)
+        deliveries = deliveries + 1
+      else
+        done[#done + 1] = group
+      end
     end
     redis.call('XDEL', KEYS[1], entry)
     if amended == '' then
       forget_event(id)
-    elseif erased > 0 then
-      local place = ARGV[2] .. '/' .. redis.call('XADD', KEYS[1], '*', 'event', amended)
-      redis.call('SET', ARGV[1] .. ':marker:' .. id, place, 'EX', ARGV[3])
+    else
+      amend(entry, id, amended, done)
     end
-    entries, deliveries = entries + 1, deliveries + erased
+    entries = entries + 1
   end
 end
 return { entries, deliveries }

@@ -12,3 +12,20 @@ local function close(stream, leases, progress, counters, group, name, entry, out
   redis.call('HINCRBY', counters, outcome, 1)
   redis.call('XACK', stream, group, entry)
 end
+
+-- The field of its progress that says: a group is through with an entry that it will be offered, since it had finished
+-- with the one in whose place that stands.
+local function through(name)
+  return 'through ' .. name
+end
+
+-- Whether a group is through with an entry that it is offered now; then that is over, unless it was redriven meanwhile.
+local function is_passed_over(stream, progress, group, name, entry)
+  if redis.call('HDEL', progress, through(name)) == 0 then
+    return false
+  end
+  if redis.call('HEXISTS', progress, name) == 0 then
+    redis.call('XACK', stream, group, entry)
+  end
+  return true
+end

@@ -1,0 +1,80 @@
+"""What was deleted is in no file of a server any more, or it is said that nobody could see to that."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import redis
+
+from nous.bus.redis_erasing import RedisBusErasure
+from nous.server import embedded
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Where a server lives that a test may spoil."""
+    with TemporaryDirectory(prefix="nous-") as directory:
+        try:
+            yield Path(directory)
+        finally:
+            embedded.stop(Path(directory))
+
+
+@pytest.fixture
+def server(place: Path) -> Iterator[Any]:
+    with redis.Redis.from_url(embedded.ensure(place), socket_timeout=10) as client:
+        yield client
+
+
+def holds(place: Path, text: bytes) -> bool:
+    return any(text in path.read_bytes() for path in place.rglob("*") if path.is_file())
+
+
+def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(place: Path, server: Any) -> None:
+    server.set("secret", "plantedwords")
+    server.mset({f"more:{number}": "x" for number in range(200)})
+    assert holds(place, b"plantedwords")
+    server.config_set("rdb-key-save-delay", 2000)
+    server.bgrewriteaof()
+    server.config_set("rdb-key-save-delay", 0)
+    server.delete("secret")
+    assert server.info("persistence")["aof_rewrite_in_progress"]
+
+    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+
+    assert not holds(place, b"plantedwords")
+
+
+def test_a_file_is_written_before_the_server_is_stopped(place: Path, server: Any) -> None:
+    server.set("secret", "plantedwords")
+    server.delete("secret")
+
+    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+    embedded.stop(place)
+
+    assert not holds(place, b"plantedwords")
+
+
+@pytest.mark.parametrize("command", ["bgrewriteaof", "info"])
+def test_a_server_that_does_not_allow_it_is_told_of(server: Any, command: str) -> None:
+    server.execute_command("ACL", "SETUSER", "default", f"-{command}")
+    try:
+        assert not RedisBusErasure(server, marker_ttl=60).purge_files()
+    finally:
+        server.execute_command("ACL", "SETUSER", "default", "+@all")
+
+
+def test_a_server_that_cannot_write_its_file_is_told_of(place: Path, server: Any) -> None:
+    for folder in place.rglob("appendonlydir"):
+        folder.rename(folder.with_name("elsewhere"))
+        folder.touch()
+
+    assert not RedisBusErasure(server, marker_ttl=60).purge_files()
+
+
+def test_where_no_file_is_kept_there_is_nothing_to_do(server: Any) -> None:
+    server.config_set("appendonly", "no")
+
+    assert RedisBusErasure(server, marker_ttl=60).purge_files()

@@ -1,0 +1,200 @@
+"""Forgetting and the streams of a whole product: what others wrote, what waits or is dead, and what comes after it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+from builders.answers import answer
+from builders.command_line import Nous
+from builders.model_server import ModelServer, Request
+from builders.town import HERE, OTHER, SECRET, Town, told
+
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.bus.tombstones import Tombstone, session_name
+from nous.errors import NotFound
+from nous.events import EpisodeSummarized, FactsUnembedded
+from nous.learning.announcing import NO_SESSION
+from nous.runtime.forget import Receipt
+from nous.runtime.forgetting import Act, Everything, Known, Session
+from nous.runtime.publish import About
+from nous.scope import Scope
+from nous.wiring import forgetter
+
+SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."
+ENDED = BusKeys().stream("session_ended", Lane.LIVE)
+
+
+def about_the_canteen(request: Request) -> str:
+    """What both sessions say, and what only the other one does."""
+    texts = [SHARED, OWN] if "otherwords" in request.user else [SHARED, "The garage opens at six."]
+    more = {"category": "technical", "subject": "x", "confidence": 0.9, "turns": [1], "event_date": None}
+    return answer(
+        title="About x",
+        summary="It opens.",
+        key_points=["x"],
+        candidate_facts=[{"text": text, **more} for text in texts],
+    )
+
+
+@pytest.fixture
+def town(directory: Path) -> Iterator[Town]:
+    with ModelServer(about_the_canteen) as server:
+        town = Town(directory, server)
+        try:
+            yield town
+        finally:
+            town.stop()
+
+
+def publish(town: Town, session: str, words: str, *, again: bool = False) -> None:
+    content = told(f"{words} {SHARED} {OWN} The garage opens at six.")
+    list(town.producer.publish(content, About(scope=HERE, session_id=session), again=again))
+
+
+def forget(town: Town, act: Act) -> Receipt:
+    return forgetter(town.world).forget(act)
+
+
+def facts_of(town: Town) -> dict[str, UUID]:
+    kit = town.world.kit
+    with kit.memory.current(kit.facts, HERE, kit.embedder) as knowledge:
+        return {known.fact.text: known.fact.id for known in knowledge.current()}
+
+
+def balances(town: Town) -> set[int]:
+    return {town.world.ledger.account(each).balance for each in town.world.subscriptions}
+
+
+def summarize(town: Town) -> Any:
+    """Let a session become an episode, and somebody take that in hand to find facts."""
+    summarizer, extractor = (town.world.subscription(name) for name in ("episode-summarizer", "fact-extractor"))
+    [ended] = town.world.bus.receive(summarizer, lane=Lane.LIVE, limit=1, lease=60)
+    effects = town.world.workers["episode-summarizer"].build(town.world.kit)(ended.event)
+    town.world.bus.commit(ended, effects)
+    [summarized] = town.world.bus.receive(extractor, lane=Lane.LIVE, limit=1, lease=60)
+    return summarized
+
+
+def test_after_a_scope_was_forgotten_its_new_sessions_can_be_forgotten_too(town: Town) -> None:
+    publish(town, SECRET, "plantedwords")
+    publish(town, OTHER, "otherwords")
+    town.settle()
+    forget(town, Session(scope=HERE, name=SECRET))
+    forget(town, Everything(scope=HERE))
+
+    publish(town, "new", "newwords")
+    publish(town, "newer", "otherwords")
+    town.settle()
+    forget(town, Session(scope=HERE, name="new"))
+
+    town.settle()
+    assert facts_of(town).keys() == {SHARED, OWN}
+    assert town.client.xlen(BusKeys().stream(FactsUnembedded.type, Lane.LIVE)) == 1
+    assert balances(town) == {0}
+
+
+def test_a_tombstone_that_an_earlier_release_laid_for_no_session_keeps_nobody_away(town: Town) -> None:
+    name = session_name(HERE, "unembedded")
+    town.world.tombstones.put(HERE, (name,), Tombstone(at=town.world.kit.clock(), is_done=True))
+    publish(town, SECRET, "plantedwords")
+    town.settle()
+
+    forget(town, Session(scope=HERE, name=SECRET))
+
+    with pytest.raises(NotFound):
+        forget(town, Session(scope=HERE, name=NO_SESSION))
+    town.settle()
+    account = town.world.ledger.account(town.world.subscription("fact-embedder"))
+    assert account.skipped.keys() <= {"every fact has its vector"}
+
+
+@pytest.mark.parametrize("scope", [{"project": ["x"]}, {"project": {"a": 1}}, "town", 5])
+def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(town: Town, scope: object) -> None:
+    publish(town, SECRET, "plantedwords")
+    publish(town, "new", "newwords")
+    raw = orjson.dumps({"data": {"session_id": OTHER, "scope": scope, "transcript": "User: hello"}})
+    town.client.xadd(ENDED, {"event": raw})
+
+    receipts = [forget(town, act) for act in (Session(scope=HERE, name=SECRET), Everything(scope=HERE))]
+
+    assert [receipt.unreadable for receipt in receipts] == [1, 1]
+    with pytest.raises(NotFound):
+        forget(town, Everything(scope=Scope()))
+    assert town.client.xlen(ENDED) == 1
+
+
+def test_a_session_of_which_a_fact_was_forgotten_is_learned_anew_when_it_is_let_back(town: Town) -> None:
+    publish(town, OTHER, "otherwords")
+    town.settle()
+    forget(town, Known(scope=HERE, id=facts_of(town)[SHARED]))
+    assert facts_of(town).keys() == {OWN}
+    assert len(town.world.ledger.events_of(OTHER, HERE, EpisodeSummarized)) == 1
+    forget(town, Session(scope=HERE, name=OTHER))
+    assert facts_of(town) == {}
+
+    publish(town, OTHER, "otherwords", again=True)
+    town.settle()
+
+    assert facts_of(town).keys() == {OWN}
+    assert balances(town) == {0}
+
+
+def test_what_is_dead_of_other_sessions_can_be_redriven_when_a_fact_was_forgotten(town: Town) -> None:
+    publish(town, SECRET, "plantedwords")
+    town.settle()
+    publish(town, OTHER, "otherwords")
+    dead = summarize(town)
+    town.world.bus.bury(dead.ticket, progress=dead.progress, reason="no room on the disk")
+
+    forget(town, Known(scope=HERE, id=facts_of(town)[SHARED]))
+
+    [letter] = town.world.dead.letters()
+    assert (letter.session_id, letter.reason) == (OTHER, "no room on the disk")
+    assert town.world.dead.redrive(letter, town.world.subscription("fact-extractor"))
+    town.settle()
+    assert OWN in facts_of(town)
+    assert SHARED not in facts_of(town)
+    assert balances(town) == {0}
+
+
+def test_the_receipt_tells_when_the_server_does_not_write_its_file_anew(town: Town) -> None:
+    publish(town, SECRET, "plantedwords")
+    town.client.execute_command("ACL", "SETUSER", "default", "-bgrewriteaof")
+
+    refused = forget(town, Session(scope=HERE, name=SECRET))
+    town.client.execute_command("ACL", "SETUSER", "default", "+@all")
+    done = forget(town, Session(scope=HERE, name=SECRET))
+
+    assert any("BGREWRITEAOF" in each for each in refused.stays)
+    assert not any("BGREWRITEAOF" in each for each in done.stays)
+
+
+def test_the_upload_of_a_session_with_a_like_name_stays(town: Town) -> None:
+    words = "plantedupload " * 1000
+    for session, compacting in ((SECRET, False), (SECRET, True), (f"{SECRET} compacting", False)):
+        town.publish(session, words, compacting=compacting)
+    uploaded = set(town.client.scan_iter("nous:transcript:*"))
+    assert len(uploaded) == 3
+
+    receipt = forget(town, Session(scope=HERE, name=SECRET))
+
+    assert receipt.removed["uploaded transcripts"] == 2
+    [left] = town.client.scan_iter("nous:transcript:*")
+    town.settle()
+    assert town.world.dead.letters() == []
+    assert town.client.exists(left) == 0
+
+
+def test_what_is_forgotten_is_in_no_file_when_the_server_is_stopped_next(nous: Nous, directory: Path) -> None:
+    assert nous("facts", "learn", "--session", SECRET, stdin='"The plantedwords door is green"\n').exit_code == 0
+
+    assert nous("forget", "--session", SECRET, "--yes").exit_code == 0
+    assert nous("down").exit_code == 0
+
+    files = [path.read_bytes() for path in directory.rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"plantedwords" in content for content in files)

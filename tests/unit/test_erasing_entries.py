@@ -1,0 +1,96 @@
+"""What an entry of a stream says of itself is what whoever handles it reads; and what is told in its place."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from nous.bus.erasing import NOBODY, Wanted, amended, said
+from nous.codec import decode, encode
+from nous.errors import BadInput
+from nous.learning.announcing import unembedded
+from nous.scope import Scope
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+SUMMARIZED: Mapping[str, Any] = {
+    "session_id": "s",
+    "episode_id": str(UUID(int=3)),
+    "version": "v",
+    "summary": {
+        **dict.fromkeys(("title", "summary", "outcome_rationale"), "words"),
+        **{name: [] for name in ("key_points", "topics", "open_threads")},
+        "outcome": "partial",
+    },
+    "candidate_facts": ["port is 1", "other"],
+}
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        *({}, None, "", [], {"project": "town"}, {"tenant": "a", "agent": "b", "project": "c", "more": 1}),
+        *("town", 5, ["town"], [["project", "town"]], {"project": ["x"]}, {"project": {"x": 1}}, {"project": 5}),
+        *({"project": None}, {"project": ""}, {"project": "a/b"}, {"project": "a\x00"}),
+    ],
+)
+def test_the_scope_of_an_entry_is_the_one_that_its_handler_reads(scope: object) -> None:
+    raw = orjson.dumps({"data": {"session_id": "s", "scope": scope, "transcript": "User: hello"}})
+    try:
+        read = decode(raw, type_hint="session_ended").scope
+    except BadInput:
+        read = None
+
+    told = said(raw, "session_ended")
+
+    assert told
+    assert told.scope == read
+
+
+def test_an_entry_that_holds_no_data_tells_no_scope_and_goes_with_its_session() -> None:
+    told = said(orjson.dumps({"subject": "s", "data": "words"}), "session_ended")
+
+    assert told
+    assert told.scope is None
+    assert Wanted(scope=Scope(project="town"), session_id="s").takes(told)
+
+
+@pytest.mark.parametrize("part", [["x"], 5, None, {"x": 1}, b"x"])
+def test_what_is_no_text_cannot_be_part_of_a_scope(part: Any) -> None:
+    with pytest.raises(BadInput, match="cannot be part of a scope"):
+        Scope(project=part)
+
+
+def test_what_is_announced_of_a_scope_is_of_no_session() -> None:
+    told = said(encode(unembedded(Scope(), state="1", at=NOON)), "facts_unembedded")
+
+    assert told
+    assert (told.scope, told.session_id) == (Scope(), None)
+    assert not Wanted(scope=Scope(), facts=frozenset({UUID(int=1)})).takes(told)
+    assert Wanted(scope=Scope(), everything=True).takes(told)
+
+
+def test_what_is_told_in_the_place_of_an_entry_is_the_same_event() -> None:
+    raw = orjson.dumps({"data": SUMMARIZED})
+    before = decode(raw, type_hint="episode_summarized", accepted_at=NOON)
+
+    left = amended(raw, ["port is 1"], event_id=before.id, at=NOON)
+
+    after = decode(left or b"", type_hint="episode_summarized")
+    assert (after.id, after.time) == (before.id, NOON)
+
+
+def test_an_entry_whose_id_nobody_can_derive_is_given_none() -> None:
+    left = amended(orjson.dumps({"data": {"candidate_facts": ["a"]}}), ["a"], event_id=NOBODY, at=NOON)
+
+    assert left
+    assert "id" not in orjson.loads(left)
+
+
+def test_of_an_entry_that_is_nested_too_deeply_to_be_written_nothing_is_left() -> None:
+    deep = b'{"a":' * 500 + b"1" + b"}" * 500
+    raw = b'{"data":{"candidate_facts":["a"],"more":' + deep + b"}}"
+
+    assert amended(raw, ["a"], event_id=NOBODY, at=NOON) == b""
