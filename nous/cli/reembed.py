@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 import click
 
@@ -11,7 +12,6 @@ from nous.cli.show import counted, print_json
 from nous.jobs.rq.census import workers_seen
 from nous.learning.announcing import unembedded
 from nous.scope import Scope
-from nous.store.base import NO_VECTORS
 from nous.wiring import World, build
 
 
@@ -47,8 +47,8 @@ def _waiting(world: World, scope: Scope) -> int:
 
 
 def _hand_over(world: World, scope: Scope) -> None:
-    state = f"{world.kit.facts.read(scope, embedder=NO_VECTORS).version} {world.kit.embedder.id}"
-    world.bus.publish(unembedded(scope, state=state, at=world.kit.clock()))
+    # Each demand is a new one: workers that still had another embedder may have passed over one for the same facts.
+    world.bus.publish(unembedded(scope, state=str(uuid4()), at=world.kit.clock()))
 
 
 def _lines(waiting: Mapping[Scope, int], embedder: str, *, is_dry: bool) -> Iterator[str]:

@@ -13,7 +13,7 @@ from nous.errors import Misconfigured
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
 from nous.learning.index import CandidateIndex, Proposals
 from nous.learning.judge import MOST_CONTRADICTED, Namesakes, Neighbour
-from nous.learning.normalise import exact_form
+from nous.learning.normalise import subject_form
 from nous.learning.statement import Statement
 from nous.learning.vectors import Fetch, Vectors, stacked
 
@@ -190,7 +190,7 @@ class Knowledge:
 
     def namesakes(self, subject: str) -> Namesakes:
         """The current facts of that subject, newest first, `MOST_CONTRADICTED` of them at most; none of no subject."""
-        found = (self[fact_id] for fact_id in self._of_subject(exact_form(subject)))
+        found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))
         current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
         return {known.fact.id: known.statement for known in current}
 
@@ -250,7 +250,7 @@ class Knowledge:
         has_vector = self._takes(fact.id, row.embedded_by, vectors, slots)
         self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id
-        if subject := exact_form(fact.subject):
+        if subject := subject_form(fact.subject):
             self._by_subject.setdefault(subject, {})[fact.id] = None
         if not has_vector:
             self._waiting[fact.id] = None
@@ -281,7 +281,7 @@ class Knowledge:
         self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
         self._waiting.pop(row.fact_id, None)
         if known := self.get(row.fact_id):
-            self._by_subject.get(exact_form(known.fact.subject), {}).pop(row.fact_id, None)
+            self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
 
     def _link(self, row: Linked) -> None:
         """Both ways: each of the two tells of the other."""

@@ -1,4 +1,4 @@
-"""The form in which equal texts are equal: case, spaces, quotes, emphasis and ordinary punctuation aside."""
+"""The form in which equal texts are equal: spaces, quotes, emphasis, and of plain words case and punctuation aside."""
 
 import re
 import unicodedata
@@ -33,19 +33,30 @@ _QUOTED = tuple(
 """Quotes in pairs, and those at the edge of a word; but after a figure a single one is a unit: `5'`, `5\"`."""
 
 _WRAPPED = re.compile(
-    r"(?<![\w*])(?P<stars>\*{1,3})(?=[^\s*./])(?P<stressed>[^*]*)(?<=[^\s*])(?P=stars)(?![\w*])"
-    r"|(?<![\w<])<(?P<named>[^\s<>]*\w[^\s<>]*)>(?![\w>])"
+    r"(?<![\w*])(?P<stars>\*{2,3})(?=[^\s*./])(?P<stressed>[^*]*)(?<=[^\s*])(?P=stars)(?![\w*])"
+    r"|(?<![\w<])<(?=[^\s<>]*>(?![\w>]))(?P<named>[^\s<>]*\w[^\s<>]*)>"
 )
-"""`**stressed words**`, `<name>`. A lone star or bracket is a sign: `*.py`, `< 5`, `->`."""
+"""`**stressed words**`, `<name>`. A lone star or bracket is a sign, and so are two: `*.py`, `*test*`, `< 5`, `->`."""
+
+_DEEPEST = 9
+"""Layers of emphasis that are taken off; nobody means more, and each costs a pass."""
 
 _FLAG = re.compile(r"(?<!\S)-(?=[A-Z](?!\w))")
 """`-V` is another flag than `-v`, whatever the case of other words."""
 
 _SPAN = re.compile(r"(?<=\d)\s+-\s+(?=\d)")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
-_OPENING = "([{,;"
-_CLOSING = ")]}.,;:!"
-_ORDINARY = ".,;:!-()"
+_CODE = re.compile(r"`([^`]+)`|(?<!\w)([\"'])[^\w\s]+\2(?!\w)")
+"""What stands in backticks, or is but signs in quotes: the delimiter `;` is no punctuation."""
+
+_KEPT = "\uff10"
+"""Stands for code. No plain text has it, since NFKC makes it a 0, and like a 0 it is no plain word."""
+
+_AROUND = re.compile(r"(?:- )+(?P<item>.*)|\((?P<aside>[^()]*)\)[.!]?|(?P<sentence>.*[^\s.!/\\-])[.!]", re.DOTALL)
+"""A text in a list or in brackets, or with a stop; but the last dots of `../..` and `./...` are none."""
+
+_DASH = re.compile(r"(?<=[^\W\d_]) - (?=[^\W\d_])")
+_PLAIN_WORD = re.compile(r"(?<!\S)([^\W\d_]+)(?:([?!])|[,;:]|\.{3}|\.)?(?!\S)")
 _SAYING = regex.compile(r"[^\p{P}\p{Z}\p{C}\p{M}]|[#%&@*?/\\_\[\]{}§†‡‰\"'`]")
 """Whatever is no punctuation, as all signs of mathematics, money and pictures, and what punctuation means more."""
 
@@ -58,23 +69,59 @@ def plain(text: str) -> str:
 
 def unadorned(text: str) -> str:
     """*text*, made plain, without quotes and emphasis; `10 - 20` is `10-20`."""
-    bare = plain(text).replace("''", '"')
-    for quoted in _QUOTED:
-        bare = quoted.sub(_quotation, bare)
-    while (less := _WRAPPED.sub(_content, bare)) != bare:
-        bare = less
-    return _FLAG.sub("-^", _SPAN.sub("-", bare))
+    return _FLAG.sub("-^", _unquoted(plain(text)))
 
 
 def exact_form(text: str) -> str:
-    """*text* casefolded, without quotes, outer punctuation and needless spaces; empty if nothing is left.
+    """*text* without quotes, emphasis, needless spaces and a final stop; empty if nothing is left.
 
-    Punctuation inside a word stays, since `3.5`, `a/b` and `commit[:7]` need it, and so does what has a meaning of its
-    own at an edge or alone: `-5`, `C++`, `.env`, `!strict`, `:5`, `5"`, `[]`, a question mark, and every sign that is
-    no punctuation: `< 5`, `→`, `€`, `✅`.
+    Plain words are casefolded and lose their commas and stops: `Redis` and `redis,`, but not `API`, unless all of the
+    text is in capitals. Whatever else stands between spaces may be code and is kept as it is, since case and signs have
+    a meaning there: `128M`, `getUserID`, `/Docs`, `-lA`, `[0, 10)`, `C++`, `€`. So is what stands in backticks, and
+    with them, unless it is the same without: `` `save!` ``, but not `` `ruff` ``.
     """
-    words = (_bare(word) for word in _APOSTROPHE.sub("", unadorned(text).casefold()).split())
-    return " ".join(word for word in words if word)
+    bare = _CODE.sub(_without_ticks, plain(text))
+    kept = _CODE.finditer(bare)
+    form = re.sub(_KEPT, lambda _: next(kept)[0], _folded(_CODE.sub(_KEPT, bare)))
+    return form if _SAYING.search(form) else ""
+
+
+def subject_form(subject: str) -> str:
+    """The form in which equal names of what facts are about are equal, whatever their case."""
+    return exact_form(subject).casefold()
+
+
+def _without_ticks(code: re.Match[str]) -> str:
+    content = code[1] or ""
+    is_needless = _folded(content) == content and re.search(r"\w", content)
+    return content if is_needless or content.isspace() else code[0]
+
+
+def _unquoted(text: str) -> str:
+    bare = text.replace("''", '"')
+    for quoted in _QUOTED:
+        bare = quoted.sub(_quotation, bare)
+    for _ in range(_DEEPEST):
+        if (less := _WRAPPED.sub(_content, bare)) == bare:
+            break
+        bare = less
+    return _SPAN.sub("-", bare)
+
+
+def _folded(text: str) -> str:
+    bare = " ".join(_APOSTROPHE.sub("", _unquoted(text)).split())
+    while around := _AROUND.fullmatch(bare):
+        bare = around[around.lastgroup or 0].strip()
+    is_loud = bare.isupper()
+    return _PLAIN_WORD.sub(lambda word: _word(word, is_loud=is_loud), _DASH.sub(" ", bare))
+
+
+def _word(found: re.Match[str], *, is_loud: bool) -> str:
+    """A plain word casefolded; as it is in capitals, as a letter, or after a number, where it may be a unit: `5 Mb`."""
+    word, mark, before = found[1], found[2] or "", found.string[: found.start()]
+    is_article = word in "AI" and not before
+    is_folded = is_article or (not before[-2:-1].isdigit() and len(word) > 1 and (is_loud or word[1:].islower()))
+    return f"{word.casefold() if is_folded else word}{mark}"
 
 
 def _quotation(quoted: re.Match[str]) -> str:
@@ -85,10 +132,3 @@ def _quotation(quoted: re.Match[str]) -> str:
 
 def _content(wrapped: re.Match[str]) -> str:
     return wrapped["stressed"] or wrapped["named"]
-
-
-def _bare(word: str) -> str:
-    if word.isalnum():
-        return word  # as most are
-    core = word.lstrip(_OPENING).rstrip(_CLOSING) or word.strip(_ORDINARY)
-    return core if _SAYING.search(core) else ""

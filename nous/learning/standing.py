@@ -8,7 +8,7 @@ from typing import Self
 from nous.episode import Trust
 from nous.learning.judge import Known, Linked, Neighbour, New, Richer, Supersedes, Verdict, verdicts
 from nous.learning.known import Knowledge, KnownFact
-from nous.learning.normalise import exact_form
+from nous.learning.normalise import subject_form
 from nous.learning.policy import Policy
 
 
@@ -78,7 +78,7 @@ def _other_subject(
     verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact, *, is_ruled: bool
 ) -> str | None:
     """Why the two that contradict each other may be about two things, if they may."""
-    mine, theirs = exact_form(claim.subject), exact_form(other.fact.subject)
+    mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
     if not isinstance(verdict, Supersedes) or mine == theirs != "" or (is_ruled and not (mine and theirs)):
         return None
     if mine and theirs:

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
 from nous.cli.frame import BAD_INPUT
+from nous.events import FactsUnembedded
+from nous.wiring import World
 
 PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
 TWO_SESSIONS = [
@@ -83,6 +87,21 @@ def test_facts_without_a_vector_are_counted_and_handed_to_workers(nous: Nous, mo
     assert [(row["facts"], row["handed_over"]) for row in json.loads(were.stdout)] == [(1, True)]
     assert were.stderr == "nous: no worker runs: nous up\n"
     assert nous("reembed").stdout.startswith("every fact has its vector")
+
+
+def test_facts_that_still_wait_are_handed_over_again_by_the_next_reembed(
+    nous: Nous, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned(nous, "mon", text=PORT)
+    monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
+    stream = BusKeys().stream(FactsUnembedded.type, Lane.LIVE)
+    before = world.client.xlen(stream)
+
+    for _ in range(2):
+        [row] = json.loads(nous("reembed", "--json").stdout)
+        assert row["handed_over"]
+
+    assert world.client.xlen(stream) == before + 2
 
 
 def test_what_facts_learn_could_not_compare_with_is_counted(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:

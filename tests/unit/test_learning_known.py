@@ -164,7 +164,7 @@ def test_the_newest_current_facts_of_a_subject_are_found_in_a_branch_and_below_i
     gone = [Superseded(fact_id=about[at].fact.id, by=about[19].fact.id, reason="", at=AT) for at in (17, 18)]
     branch.extend([*about[18:], *gone], vectors_of(about[18:]))
 
-    found = [statement.text for statement in branch.namesakes("the api.").values()]
+    found = [statement.text for statement in branch.namesakes("the API.").values()]
     assert found == [f"port {number}" for number in (19, *reversed(range(2, 17)))]
     assert len(trunk.namesakes("The API")) == 16
     assert next(iter(trunk.namesakes("The API").values())).text == "port 17"

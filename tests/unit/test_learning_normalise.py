@@ -14,7 +14,7 @@ from nous.learning.normalise import exact_form
         ("\uff34\uff45\uff41", "tea"),
         ("well\u2011known", "well-known"),
         ("(see the docs)", "see the docs!"),
-        ("a **bold *and* keen** move", "a bold and keen move"),
+        ("a **bold and <keen>** move", "a bold and keen move"),
         ("**`ruff`** is used", "ruff is used"),
         ('"it\u2019s on port 5"', "its on port 5"),
         ("\u201eport 5\u201c", "port 5"),
@@ -24,7 +24,12 @@ from nous.learning.normalise import exact_form
         ("5\u2033 wide", '5" wide'),
         ("x\u00b2 + 1", "x^2 + 1"),
         ("5 \u338f", "5 kg"),
-        ('the delimiter is ";"', "the delimiter is `;`."),
+        ('the delimiter is ";"', 'the delimiter is ";".'),
+        ("A cache is used", "a cache is used"),
+        ("NEVER PUSH TO MAIN", "never push to main"),
+        ("edit config.yaml.", "Edit `config.yaml`"),
+        ("uses `ruff`, then pytest", "uses ruff then pytest"),
+        ("`128M` of memory", "128M of memory"),
     ],
 )
 def test_form_makes_no_difference(one: str, other: str) -> None:
@@ -69,12 +74,43 @@ def test_form_makes_no_difference(one: str, other: str) -> None:
         ("10 - 20 rows", "10 20 rows"),
         ("is []", "is {}"),
         ("use :5", "use 5"),
+        ("memory is 128m", "memory is 128M"),
+        ("the link has 100 Mbps", "the link has 100 MBps"),
+        ("LIMIT 8 GB", "limit 8 Gb"),
+        ("it takes 5 M", "it takes 5 m"),
+        ("the variable is A", "the variable is a"),
+        ("set API_TOKEN", "set api_token"),
+        ("call getUserID", "call getUserId"),
+        ("edit Config.yaml", "edit config.yaml"),
+        ("see https://example.org/Docs/A", "see https://example.org/docs/a"),
+        ("run ls -lA", "run ls -la"),
+        (r"it is in C:\temp\new", r"it is in C:\temp\New"),
+        ("the branch is `Main`", "the branch is `main`"),
+        ("run `pip install -e .`", "run `pip install -e ..`"),
+        ("run pip install -e .", "run pip install -e .."),
+        ("run `go test ./...`", "run `go test ./`"),
+        ("run go test ./...", "run go test ./"),
+        ("run `git checkout -`", "run `git checkout`"),
+        ("run git checkout -", "run git checkout"),
+        ("run `grep 'a  b'`", "run `grep 'a b'`"),
+        ("x is in [0, 10)", "x is in [0, 10]"),
+        ("x is in (a, b)", "x is in [a, b)"),
+        ("the separator is ,", "the separator is ;"),
+        ("call `save!`", "call `save`"),
+        ("use save! for save", "use save for save!"),
+        ("the pattern is `a.b.`", "the pattern is `a.b`"),
+        ("the glob is *test*", "the glob is test"),
+        ("the glob is `*test*`", "the glob is `test`"),
+        ("the quote is `'`", 'the quote is `"`'),
+        ('the quote is "\'"', 'the quote is "`"'),
+        ("`-` is read", "is read"),
+        ("bind it to `A` or `B`", "bind it to `B` or `A`"),
     ],
 )
 def test_what_carries_meaning_stays(one: str, other: str) -> None:
     assert exact_form(one) != exact_form(other)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "...", "!!", "- ", "()", '""', "—"])
+@pytest.mark.parametrize("text", ["", "  \n", "...", "!!", "- ", "()", '""', "—", "` `"])
 def test_nothing_is_left_of_what_says_nothing(text: str) -> None:
     assert exact_form(text) == ""
