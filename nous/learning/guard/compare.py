@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nous.learning.guard.arrangement import Placed, same_arrangement
+from nous.learning.guard.code import code_apart
 from nous.learning.guard.conflict import conflicting
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.pairing import Pairing, paired
@@ -39,7 +40,16 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
 
     Swapping *left* and *right* swaps the words in the answer and changes nothing else.
     """
-    checks: tuple[Check, ...] = (_quantities, _language, _negation, _quantifiers, _modals, _question, _small_words)
+    checks: tuple[Check, ...] = (
+        _quantities,
+        _code,
+        _language,
+        _negation,
+        _quantifiers,
+        _modals,
+        _question,
+        _small_words,
+    )
     for check in checks:
         if objection := check(left, right, lexicon):
             conflict = conflicting(left, right, lexicon)
@@ -77,6 +87,11 @@ def _in_form(found: Pairing, lexicon: Lexicon) -> str | None:
 def _quantities(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
     del lexicon
     return _difference("numbers, dates or identifiers differ", left.quantities, right.quantities)
+
+
+def _code(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
+    del lexicon
+    return code_apart(left.code, right.code)
 
 
 def _language(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:

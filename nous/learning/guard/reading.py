@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nous.learning.guard.code import code_in
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.phrases import spelled_out
 from nous.learning.guard.recast import recast
@@ -35,6 +36,7 @@ class Reading:
     is_question: bool
     is_understood: bool
     opening: str = ""
+    code: frozenset[str] = frozenset()
     frame: Frame | None = None
     is_compound: bool = False
     is_added: bool = False
@@ -55,6 +57,7 @@ def read(text: str, lexicon: Lexicon) -> Reading:
         grammar=frozenset(scan.grammar),
         is_question=text.rstrip().endswith("?"),
         is_understood=_is_understood(text, pieces, lexicon),
+        code=code_in(text),
         opening=pieces[0].lower if pieces else "",
         frame=scan.frame,
         is_compound=sum(piece.ends for piece in pieces[:-1]) > scan.is_titled,
