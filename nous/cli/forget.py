@@ -1,7 +1,7 @@
 """`nous forget`: remove what was learned of somebody or something, everywhere."""
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -12,15 +12,15 @@ import orjson
 
 from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of, one_of
-from nous.cli.show import table
+from nous.cli.show import counted, shortened, table
 from nous.errors import BadInput
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.scope import Scope
 from nous.wiring import World, build, forgetter
 
-_MOST_IDS = 5
-"""Ids of revived facts that are told; the receipt has all."""
+_MOST_REVIVED = 5
+"""Revived facts that are told; the receipt has the ids of all."""
 
 
 @click.command()
@@ -60,13 +60,13 @@ def forget(
     expected = forgets.rehearse(act)
     with _writable(receipt):
         if not dry_run:
-            _make_sure(expected, yes=yes)
+            _make_sure(expected, world, yes=yes)
         done = expected if dry_run else forgets.forget(act)
     try:
         if receipt:
             _write(done, receipt)
     finally:
-        _tell(done)
+        _tell(done, world)
 
 
 def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> Act:
@@ -84,25 +84,25 @@ def _id_of(name: str, world: World, scope: Scope) -> UUID:
             return one_of(name, knowledge, scope).fact.id
 
 
-def _make_sure(expected: Receipt, *, yes: bool) -> None:
+def _make_sure(expected: Receipt, world: World, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
         raise BadInput("say --yes: there is no terminal to ask on")
     click.echo(_as_table(expected), err=True)
-    if expected.revived:
-        click.echo(_as_revived(expected), err=True)
+    for line in _revived(expected, world):
+        click.echo(line, err=True)
     click.confirm(f"Forget {_named(expected)} for good?", abort=True, err=True)
 
 
-def _tell(receipt: Receipt) -> None:
+def _tell(receipt: Receipt, world: World) -> None:
     verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
     click.echo(f"{_named(receipt)} {verb}")
     if receipt.first_at:
         click.echo(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
     click.echo(_as_table(receipt))
-    if receipt.revived:
-        click.echo(_as_revived(receipt))
+    for line in _revived(receipt, world):
+        click.echo(line)
     for each in receipt.stays:
         click.echo(f"not removed: {each}")
     if receipt.unreadable:
@@ -119,10 +119,18 @@ def _as_table(receipt: Receipt) -> str:
     return table(heads, [(store, f"{count:,}") for store, count in receipt.removed.items()] or [("none", "0")])
 
 
-def _as_revived(receipt: Receipt) -> str:
-    count, ids = len(receipt.revived), [str(each) for each in receipt.revived[:_MOST_IDS]]
-    older = "1 older fact becomes" if count == 1 else f"{count:,} older facts become"
-    return f"{older} current again: {' '.join(ids)}{' ...' if count > len(ids) else ''}"
+def _revived(receipt: Receipt, world: World) -> Iterator[str]:
+    """The facts that are current again, which had given way to what is forgotten."""
+    if not receipt.revived:
+        return
+    count, shown = len(receipt.revived), receipt.revived[:_MOST_REVIVED]
+    yield f"{counted(count, 'older fact')} {'becomes' if count == 1 else 'become'} current again:"
+    with knowledge_of(world, receipt.scope) as knowledge:
+        known = [(each, knowledge.get(each)) for each in shown]
+    for fact_id, fact in known:
+        yield f"  {fact_id}" + (f"  {shortened(fact.fact.text, 90)}" if fact else "")
+    if count > len(shown):
+        yield "  ..."
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from nous.recall.why import named
 from nous.scope import Scope
 from nous.wiring import World
 
+_MOST_SCOPES = 5
 _SHORTEST = 4
 """Characters of an id that name a fact."""
 
@@ -28,6 +29,13 @@ def scopes_named(world: World, names: Sequence[str]) -> Sequence[Scope]:
         if each not in known:
             raise NotFound(f"there is no scope {each}, nor anything of it")
     return wanted or known
+
+
+def elsewhere(world: World, scope: Scope) -> str:
+    """Where else there is something, for whoever looked into a *scope* that is empty."""
+    others = [str(each) for each in world.kit.episodes.scopes() if each != scope]
+    shown = ", ".join(others[:_MOST_SCOPES]) + (", ..." if len(others) > _MOST_SCOPES else "")
+    return f"; there is something in {shown}" if others else ""
 
 
 def checked_beginning(name: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import knowledge_of
+from nous.cli.knowing import elsewhere, knowledge_of
 from nous.cli.learn import learn
 from nous.cli.show import counted, in_words, print_json, shortened
 from nous.cli.supersede import supersede
@@ -35,14 +35,18 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
     """List what sessions have left behind: outcome, lessons, and which transcript each was made from."""
-    found = _found(build(app.settings).kit.episodes, Scope.parse(scope), limit=limit + 1, editions_of=editions)
+    world, within = build(app.settings), Scope.parse(scope)
+    found = _found(world.kit.episodes, within, limit=limit + 1, editions_of=editions)
     if len(found) > limit:
         found = found[:limit]
         click.echo(f"nous: there are more than these {limit}; --limit shows more", err=True)
     if as_json:
         print_json([asdict(episode) for episode in found])
     else:
-        click.echo("\n\n".join("\n".join(episode_lines(episode)) for episode in found) or f"no episodes in {scope}")
+        click.echo(
+            "\n\n".join("\n".join(episode_lines(episode)) for episode in found)
+            or f"no episodes in {scope}{elsewhere(world, within)}"
+        )
         if len(found) > 1:
             click.echo(f"\n{_in_sum(found)}")
 
@@ -66,12 +70,14 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
     if ctx.invoked_subcommand is not None:
         return
     app: App = ctx.obj
-    with knowledge_of(build(app.settings), Scope.parse(scope)) as knowledge:
+    world, within = build(app.settings), Scope.parse(scope)
+    with knowledge_of(world, within) as knowledge:
         known = [each for each in knowledge if everything or each.is_current]
         if as_json:
             print_json([_as_object(each) for each in known])
         else:
-            click.echo("\n".join(line for each in known for line in fact_lines(each)) or f"no facts in {scope}")
+            told = "\n".join(line for each in known for line in fact_lines(each))
+            click.echo(told or f"no facts in {scope}{elsewhere(world, within)}")
 
 
 facts.add_command(learn)

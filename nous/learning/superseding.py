@@ -43,6 +43,8 @@ def superseding(old_id: UUID, *, by: UUID, knowledge: Knowledge, reason: str, at
     old, new = _fact(old_id, knowledge), _fact(by, knowledge)
     if old.superseded:
         raise BadInput(f"fact {old_id} has given way to {old.superseded.by} already")
+    if new.superseded:
+        raise BadInput(f"fact {by} has given way to {new.superseded.by} itself: name what is current")
     if old_id in (each.fact.id for each in knowledge.successors(by)):
         raise BadInput(f"fact {by} has given way to {old_id}, or is the same; it cannot take its place")
     return _row(Said.of(old), Said.of(new), reason=reason, at=at)

@@ -278,3 +278,23 @@ def test_an_import_tells_what_it_left_out_since_it_was_forgotten(nous: Nous) -> 
 
     assert "left out was what was forgotten here: 0 episodes and 2 tellings of facts" in result.stderr
     assert nous("facts").stdout == "no facts in default\n"
+
+
+def test_who_looks_into_an_empty_scope_is_told_where_there_is_something(nous: Nous) -> None:
+    nous("facts", "learn", "--scope", "work/cc", stdin='"Redis runs on port 6379"')
+
+    assert nous("facts", "--scope", "cc").stdout == "no facts in cc; there is something in default/work/cc\n"
+    assert nous("episodes", "--scope", "cc").stdout == "no episodes in cc; there is something in default/work/cc\n"
+
+
+def test_a_fact_that_has_given_way_takes_nobodys_place(nous: Nous) -> None:
+    told = [("mon", "8080"), ("tue", "8081")]
+    for session, port in told:
+        line = json.dumps({"text": f"The staging API listens on port {port}", "subject": "API"})
+        nous("facts", "learn", "--session", session, stdin=line)
+    nous("facts", "learn", stdin='"Tim drinks tea"')
+    ids = {each["text"]: each["id"] for each in json.loads(nous("facts", "--all", "--json").stdout)}
+
+    old, past = ids["Tim drinks tea"], ids["The staging API listens on port 8080"]
+
+    assert "has given way to" in nous("facts", "supersede", old, past).stderr

@@ -249,7 +249,7 @@ def test_what_is_current_again_is_told_before_and_after(nous: Nous, world: World
     rehearsed = nous("forget", "--session", "new", "--scope", "home", "--dry-run")
     done = nous("forget", "--session", "new", "--scope", "home", "--yes", "--receipt", str(receipt))
 
-    told = f"1 older fact becomes current again: {older}"
+    told = f"1 older fact becomes current again:\n  {older}  {KEY}"
     assert told in rehearsed.stdout
     assert told in done.stdout
     assert json.loads(receipt.read_text())["revived"] == [older]
