@@ -41,6 +41,9 @@ _WRAPPED = re.compile(
 _DEEPEST = 9
 """Layers of emphasis that are taken off; nobody means more, and each costs a pass."""
 
+_ADORNED = re.compile(r"[\"'`*<>()\[\]-]|[^\x00-\x7f]")
+"""What a text may have that is quoted or stressed in more than one way, or spelled so that NFKC is not yet through."""
+
 _FLAG = re.compile(r"(?<!\S)-(?=[A-Z](?!\w))")
 """`-V` is another flag than `-v`, whatever the case of other words."""
 
@@ -80,6 +83,16 @@ def exact_form(text: str) -> str:
     a meaning there: `128M`, `getUserID`, `/Docs`, `-lA`, `[0, 10)`, `C++`, `€`. So is what stands in backticks, and
     with them, unless it is the same without: `` `save!` ``, but not `` `ruff` ``.
     """
+    form = _once(text)
+    for _ in range(_DEEPEST if _ADORNED.search(form) else 0):
+        form, before = _once(form), form
+        if form == before:
+            break
+    return form
+
+
+def _once(text: str) -> str:
+    """*text* with one layer of quotes and emphasis less; under some of them there are others."""
     bare = _CODE.sub(_without_ticks, plain(text))
     kept = _CODE.finditer(bare)
     form = re.sub(_KEPT, lambda _: next(kept)[0], _folded(_CODE.sub(_KEPT, bare)))
@@ -93,8 +106,9 @@ def subject_form(subject: str) -> str:
 
 def _without_ticks(code: re.Match[str]) -> str:
     content = code[1] or ""
-    is_needless = _folded(content) == content and re.search(r"\w", content)
-    return content if is_needless or content.isspace() else code[0]
+    # A sign alone would be a dash in the sentence: `git checkout -`.
+    is_whole = all(re.search(r"\w", piece) for piece in content.split())
+    return content if content and is_whole and _folded(content) == content.strip() else code[0]
 
 
 def _unquoted(text: str) -> str:

@@ -27,7 +27,6 @@ APART = [
 ]
 
 SAME = [
-    ("Lint it with `ruff check .` first", "Lint it with ruff check . first"),
     ("The API of billing is public", "the api of billing is public"),
     ("The team uses GitHub", "the team uses github"),
     ("It uses ruff, mypy and pytest.", "It uses `ruff`, `mypy` and `pytest`"),

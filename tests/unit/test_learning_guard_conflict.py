@@ -95,6 +95,17 @@ BESIDE = [
     ("Release v2.3.0 fixes the leak", "Release v2.3.1 fixes the leak"),
     ("The staging API is slow on Linux", "The staging API is slow on Windows"),
     ("The server has 2 disks of 4 TB", "The server has 2 disks of 8 TB"),
+    ("The guard opens the gate", "The guard closes the gate"),
+    ("The panel shows with F2", "The panel hides with F2"),
+    ("The valve is opened by the pump", "The valve is closed by the pump"),
+    ("The rule includes guests", "The rule excludes guests"),
+    ("Audits begin at 08:00", "Audits begin at 15:00"),
+    ("The museum is closed on Tuesday", "The museum is closed on Sunday"),
+    ("The supported database is Postgres", "The supported database is MySQL"),
+    ("The available shell is Fish", "The available shell is Zsh"),
+    ("The novel is written by Noor", "The novel is written by Felix"),
+    ("The parser is written in Zig", "The parser is written in Ada"),
+    ("The lock might expire after 5 minutes", "The lock might expire after 9 minutes"),
 ]
 
 

@@ -92,6 +92,7 @@ def test_form_makes_no_difference(one: str, other: str) -> None:
         ("run go test ./...", "run go test ./"),
         ("run `git checkout -`", "run `git checkout`"),
         ("run git checkout -", "run git checkout"),
+        ("run `git checkout -` after a rebase", "run `git checkout` after a rebase"),
         ("run `grep 'a  b'`", "run `grep 'a b'`"),
         ("x is in [0, 10)", "x is in [0, 10]"),
         ("x is in (a, b)", "x is in [a, b)"),

@@ -32,6 +32,7 @@ class Placed:
     opens: bool = False
     joined: bool = False
     is_one: bool = False
+    is_told: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -45,9 +46,14 @@ def same_arrangement(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     if len(here) > 1 and {name: _pairs(part) for name, part in here.items()} == {
         name: _pairs(part) for name, part in there.items()
     }:
-        return all(_same_clause(part, there[name]) for name, part in here.items())
+        return all(_is_same(part, there[name]) for name, part in here.items())
     is_turned = len(here) > 1 and here.keys() == there.keys() and "because" in here
-    return not is_turned and _same_clause(left, right)
+    return not is_turned and _is_same(left, right)
+
+
+def _is_same(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
+    """Whether either may be turned into the other."""
+    return _same_clause(left, right) or _same_clause(right, left)
 
 
 def _clauses(words: Sequence[Placed]) -> dict[str, tuple[Placed, ...]]:
@@ -191,6 +197,7 @@ def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Pla
             and _may_turn(run, end, head[0].marker, theirs)
             and _is_phrase((*run[:end],), follows)
             and _is_phrase(head, follows)
+            and _is_noun(head, turned)
         ):
             moved = (replace(word, marker=head[0].marker) for word in run[:end])
             turned = (*turned[: len(turned) - len(head)], *moved, *head, *run[end:])
@@ -203,6 +210,12 @@ def _may_turn(run: Sequence[Placed], end: int, head: str, theirs: Mapping[int, s
     """Whether the first *end* of *run* describe what is under *head*, and not the rest: `from the staging server`."""
     is_whole = end == len(run) or theirs.get(run[end].pair) != run[0].marker
     return is_whole and (run[0].marker != "to" or head == "be")  # allergic to nuts; but not: sent to the server
+
+
+def _is_noun(head: Sequence[Placed], before: Sequence[Placed]) -> bool:
+    """Whether no verb is in *head*, the end of *before*: not in the order `review the code`."""
+    is_certain = len(head) == 1 or head[0].is_told or head[0].marker == "be"
+    return is_certain or any(word.is_free for word in before[: -len(head)])
 
 
 def _is_phrase(words: Sequence[Placed], follows: Mapping[int, int]) -> bool:

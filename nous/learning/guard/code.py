@@ -26,7 +26,8 @@ def _pieces(found: re.Match[str]) -> Iterable[str]:
     piece = found[found.lastindex or 0].strip()
     if found.lastindex != _CODE.groups:
         return (piece, *piece.split()) if found[1] else (piece,)
-    bare = piece.strip(".!?\"'*<>")
+    bare = piece.strip(".!?\"'*")
+    bare = bare[1:-1] if bare[:1] + bare[-1:] == "<>" else bare
     return (bare,) if _MEANS_ITS_CASE.match(bare) else ()
 
 

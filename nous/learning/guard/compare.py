@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nous.learning.guard.arrangement import Placed, same_arrangement
+from nous.learning.guard.binding import exchanged, opposed, other_persons
 from nous.learning.guard.code import code_apart
 from nous.learning.guard.conflict import conflicting
 from nous.learning.guard.lexicon import Lexicon
@@ -43,12 +44,13 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
     checks: tuple[Check, ...] = (
         _quantities,
         _code,
-        _language,
         _negation,
+        _language,
         _quantifiers,
         _modals,
         _question,
         _small_words,
+        other_persons,
     )
     for check in checks:
         if objection := check(left, right, lexicon):
@@ -58,7 +60,8 @@ def compare(left: Reading, right: Reading, lexicon: Lexicon) -> Comparison:
     only_left = tuple(found.left[at] for at in found.only_left)
     only_right = tuple(found.right[at] for at in found.only_right)
     in_words = _in_words(found, only_left, only_right, lexicon)
-    in_kind = _names_apart(only_left, only_right) or (None if in_words else _in_form(found, lexicon))
+    in_kind = _names_apart(only_left, only_right) or exchanged(found) or opposed(only_left, only_right, lexicon)
+    in_kind = in_kind or (None if in_words else _in_form(found, lexicon))
     objection = in_kind or in_words
     conflict = conflicting(left, right, lexicon) if objection else None
     return Comparison(
@@ -100,9 +103,10 @@ def _language(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
 
 
 def _negation(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
-    del lexicon
     if len(left.negated) != len(right.negated):
         return "one is negated, the other is not"
+    if _language(left, right, lexicon):
+        return None  # what is negated is not known
     return None if left.negated == right.negated else "something else is negated"
 
 
@@ -256,4 +260,5 @@ def _placed(word: Word, pair: int, lexicon: Lexicon) -> Placed:
         opens=word.opens,
         joined=word.joined,
         is_one=word.is_one,
+        is_told=word.is_told,
     )

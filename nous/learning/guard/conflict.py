@@ -34,7 +34,10 @@ _VAGUE = frozenset(
 """Openings of what may speak of another thing each time."""
 
 _FIRM = frozenset({"must", "should", "can"})
-_STEADY = frozenset({"every", "per", "exactly", "about", "at_least", "at_most", "more_than", "less_than"})
+_STEADY = frozenset({"every", "all", "per", "exactly", "about", "at_least", "at_most", "more_than", "less_than"})
+_DATED = frozenset({"du", "schedul"})
+"""What is once; on other days than one it may be closed."""
+
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)*")
 _MEASURE = re.compile(r"-?\d+(?:\.\d+)? ([a-z]+)")
 _DATE = re.compile(r"[\d-]+-\d\d(?:-\d\d)?|weekday \d(?: [a-z]+)?")
@@ -138,7 +141,9 @@ def _is_quantity(reading: Reading, at: int, other: str, values: Values) -> bool:
     if _DATE.fullmatch(word.key) or _TIME.fullmatch(word.key):
         is_timed = frame.verb == "be" or frame.verb in values.timing
         is_repeated = "every" in reading.quantifiers and not _TIME.fullmatch(word.key)
-        is_one = not is_repeated and not word.text.endswith("s")
+        is_one = not is_repeated and not word.text.endswith("s") and not _are_many(reading.words[: frame.subject])
+        first = reading.words[frame.subject]
+        is_one = is_one and (at == frame.subject or not _acts(first) or first.key in _DATED)
         return is_timed and is_one and all(each.role is Role.QUANTITY for each in before)
     if _MEASURE.fullmatch(word.key):
         is_last = at + 1 == len(reading.words) and word.marker in ("", "for", "to", "after", "every", "at")
@@ -183,7 +188,17 @@ def _is_state(reading: Reading, at: int) -> bool:
     word, first = reading.words[at], reading.frame.subject
     is_how = word.text.casefold().endswith("ly")
     is_wanted = reading.frame.verb == "prefer" and at == first + 1
-    return is_how or is_wanted or (at == first and word.marker in ("", "be") and reading.frame.verb != "have")
+    is_told = at == first and word.marker == "be" and reading.frame.verb != "have"
+    return is_how or is_wanted or (is_told and not _is_deed(reading.words[first + 1 :]))
+
+
+def _is_deed(rest: Sequence[Word]) -> bool:
+    """Whether it is told by whom, or with what, it is done, and so not how it is: `is opened by the client`."""
+    return any(word.marker in ("by", "with") and word.root != "default" for word in rest)
+
+
+def _are_many(subject: Sequence[Word]) -> bool:
+    return any(word.text.casefold().endswith("s") and not word.text.endswith(("ss", "us", "is")) for word in subject)
 
 
 def _is_complement(reading: Reading, at: int) -> bool:
@@ -200,13 +215,19 @@ def _is_only_name(reading: Reading, here: Word, there: Word, values: Values) -> 
         return False
     verb = reading.words[frame.subject].root
     if frame.verb == "be" and _after_verb(reading) == frame.subject:
-        is_told = frame.subject > 1 and _head(reading.words[: frame.subject]) in values.attributes
+        subject = reading.words[: frame.subject]
+        is_told = frame.subject > 1 and _head(subject) in values.attributes and not any(map(_is_chosen, subject))
         return is_told and _are_nouns(here, there, values)
     if frame.verb == "be":
         return verb in values.assigned and _are_names(here, there)
     if frame.verb == "prefer":
         return reading.words[-1].marker == "for" and _are_nouns(here, there, values)
     return (verb, here.marker) in values.single and (_are_names(here, there) or frame.verb == "default")
+
+
+def _is_chosen(word: Word) -> bool:
+    """Whether there may be more of the kind: `the supported language`, `an available region`."""
+    return word.text.casefold().endswith(("ed", "able", "ible", "valid"))
 
 
 def _head(subject: Sequence[Word]) -> str:

@@ -52,6 +52,8 @@ class Lexicon:
     prepositions: frozenset[str]
     exclusive: tuple[frozenset[str], ...]
     excluding: frozenset[str]
+    binding: Mapping[str, str]
+    persons: frozenset[str]
     interchangeable: Mapping[str, str]
     governed: Mapping[str, tuple[frozenset[str], ...]]
     means: frozenset[str]
@@ -97,6 +99,13 @@ class Lexicon:
         is_other = frozenset((stem(adjective), stem(adverb))) in self.lookalikes
         return None if is_other else self.same.get(adjective)
 
+    def is_code(self, text: str) -> bool:
+        """Whether *text* is in capitals and no small word, as in `a GET request` and `the US`; `NOT` is stressed."""
+        word = text.casefold()
+        if len(word) < 2 or not text.isupper() or (word not in self.function and word not in self.prepositions):
+            return len(word) == 2 and text.isupper() and word in self.negators
+        return len(word) == 2 or not (word in self.excluding or word in self.negators or word in self.quantifiers)
+
     def is_past(self, word: str) -> bool:
         """Whether *word* may be the past, or the past participle, of a verb."""
         return word in self.pasts or word in self.participles or (word.endswith("ed") and stem(word) != word)
@@ -127,13 +136,15 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         prepositions=_words(data["prepositions"]["words"]),
         exclusive=tuple(_words(line) for line in data["exclusive"]),
         excluding=_words(" ".join(data["exclusive"])),
+        binding=_binding(data),
+        persons=_words(data["persons"]),
         interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
         governed=_governed(data["governed"]),
         periods=_words(data["periods"]),
         canonical=data["canonical"],
         modals=_reversed(data["modals"]),
         quantifiers=_reversed(data["quantifiers"]),
-        phrases=_phrases(data["phrases"]) | _agents(data["agents"]),
+        phrases=_phrases(data["phrases"]) | _agents(data["agents"]) | _served(data["serving"]),
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
         agents=data["agents"],
@@ -184,6 +195,12 @@ def _values(table: Mapping[str, Any]) -> Values:
     )
 
 
+def _binding(data: Mapping[str, Any]) -> dict[str, str]:
+    """Each excluding word that is told by the word after it, with its line; the others have a say of their own."""
+    others = _words(data["prepositions"]["words"]) | _words(data["persons"])
+    return {word: line for line in data["exclusive"] for word in line.split() if others.isdisjoint(line.split())}
+
+
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, text.split()))
 
@@ -203,6 +220,12 @@ def _phrases(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]
 def _agents(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """`is the owner of` and `is owner of`, with the verb that says the same."""
     return {("is", *article, agent, "of"): (verb,) for agent, verb in table.items() for article in ((), ("the",))}
+
+
+def _served(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """`is often used to`, as it is: `used to` alone is what once was."""
+    used = ((be, *how.split(), "used", "to") for be in table["be"].split() for how in ("", *table["how"].split()))
+    return {phrase: phrase for phrase in used}
 
 
 def _governed(lines: Iterable[str]) -> dict[str, tuple[frozenset[str], ...]]:

@@ -15,7 +15,18 @@ def spelled_out(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[Token, ...]:
     """*tokens* with every known phrase, compound and contraction in its one spelling."""
     words = _replaced(tokens, lexicon, lexicon.phrases, str)
     words = _replaced(words, lexicon, lexicon.compounds, lambda word: stem(lexicon.bases.get(word, word)))
-    return tuple(piece for word in words for piece in _opened(word, lexicon))
+    befores, afters = (None, *words[:-1]), (*words[1:], None)
+    return tuple(
+        piece
+        for before, word, after in zip(befores, words, afters, strict=False)
+        for piece in ((word,) if _is_told_of(word, before, after, lexicon) else _opened(word, lexicon))
+    )
+
+
+def _is_told_of(token: Token, before: Token | None, after: Token | None, lexicon: Lexicon) -> bool:
+    """Whether *token* is a sign that stands for itself, as in `joined with +`; but not in `from >= 5`."""
+    is_governed = before is not None and before.lower in lexicon.prepositions
+    return token.shape is Shape.SYMBOL and is_governed and (after is None or after.shape is not Shape.NUMBER)
 
 
 def _replaced(

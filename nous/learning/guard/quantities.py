@@ -22,7 +22,13 @@ SPANS = frozenset({*_TIMES, "month", "year"})
 _ARTICLES = frozenset({"a", "an"})
 _OPENERS = frozenset({"noon", "midnight", "half", *_ARTICLES, *_CODES})
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound"}
-_ALSO_WORDS = frozenset({"may", "march", "mar", "sun", "sat", "wed"})
+_IN_BYTES = frozenset({"KBps", "MBps", "GBps"})
+"""Not bits a second, for all that they are spelled alike."""
+
+_LONGEST = 15
+"""Digits of a number that is reckoned with; a longer one names something, and no digit of it may be lost."""
+
+_ALSO_WORDS = frozenset({"jan", "may", "march", "mar", "sun", "sat", "wed"})
 
 
 def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
@@ -39,12 +45,6 @@ def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     return next((found for read in readers if (found := read(tokens, lexicon))), None)
 
 
-def may_count(quantity: str) -> bool:
-    """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
-    is_number = quantity.isdecimal() or (quantity[:-2].isdecimal() and quantity.endswith(("st", "nd", "rd", "th")))
-    return is_number and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
-
-
 def _may_begin(token: Token, lexicon: Lexicon) -> bool:
     """Whether a quantity may begin with *token*. Most words cannot, and this is asked of each."""
     if token.shape is not Shape.WORD:
@@ -54,6 +54,12 @@ def _may_begin(token: Token, lexicon: Lexicon) -> bool:
         word in names or word.removesuffix("s") in names
         for names in (lexicon.numerals.numbers, lexicon.numerals.ordinals, lexicon.weekdays, lexicon.months)
     )
+
+
+def may_count(quantity: str) -> bool:
+    """Whether a noun may follow, as after `3`; none does after a date, a year, a path or `30 seconds`."""
+    is_number = quantity.isdecimal() or (quantity[:-2].isdecimal() and quantity.endswith(("st", "nd", "rd", "th")))
+    return is_number and not (len(quantity) == 4 and quantity.startswith(("19", "20")))
 
 
 def _date(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
@@ -147,7 +153,8 @@ def _number(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
         value, length = _times(value, factor), length + 1
     if not unit and length < len(tokens):
         written = tokens[length].text
-        unit = lexicon.units.get(written) or lexicon.units.get(written.casefold(), "")
+        folded = "" if written in _IN_BYTES else lexicon.units.get(written.casefold(), "")
+        unit = lexicon.units.get(written) or folded
         length += bool(unit)
     return (_measured(value, unit) if unit else value), length
 
@@ -165,7 +172,7 @@ def _factor(token: Token, lexicon: Lexicon) -> int | None:
 
 def _measured(value: str, unit: str) -> str:
     """*value* without needless zeros, and a time in the largest unit that leaves no fraction."""
-    if value.count(".") > 1:
+    if value.count(".") > 1 or len(value) > _LONGEST:
         return f"{value} {unit}"
     number = Decimal(value)
     if unit in _TIMES:
@@ -202,7 +209,7 @@ def _spelled(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[str, str, int] 
 
 
 def _times(value: str, factor: int) -> str:
-    if value.count(".") > 1:
+    if value.count(".") > 1 or len(value) > _LONGEST:
         return f"{value} * {factor}"
     return _plain(Decimal(value) * factor)
 

@@ -15,12 +15,17 @@ from nous.learning.guard.word import ONE, Frame, Role, Word
 _TITLE = re.compile(r"[^.,;:!?]+:\s+\S")
 """As in `Upload limit: 25 MB`, where the colon says `is`."""
 
+_COUNTED = re.compile(r"-?\d[\d.]*(?: [a-z]+)?")
+"""What each of several may have, or all of them together: `the limit of all users is 5`."""
+
 _LAST_LATIN_LETTER = "\u024f"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A text, read. Everything is in the order of the text; `grammar` holds the small words that exclude others.
+
+    `persons` are those that it speaks of, `i` or `they`, each after the clause where it does.
 
     `is_understood` is false for what is not in the lexicon's language: its words cannot be weighed. `opening` is the
     first token, `frame` None where no verb was found; `is_compound`, whether punctuation divides the text, and
@@ -33,6 +38,7 @@ class Reading:
     quantifiers: tuple[str, ...]
     modals: frozenset[str]
     grammar: frozenset[str]
+    persons: tuple[tuple[str, str], ...] = ()
     is_question: bool
     is_understood: bool
     opening: str = ""
@@ -45,16 +51,19 @@ class Reading:
 def read(text: str, lexicon: Lexicon) -> Reading:
     """Read *text* by the rules of *lexicon*."""
     pieces = tokens(text)
-    scan = Scan(lexicon, is_titled=_TITLE.match(text) is not None)
+    scan = Scan(lexicon, is_titled=_TITLE.match(text) is not None, is_loud=text.isupper())
     spelled = spelled_out(pieces, lexicon)
     scan.take_all(spelled)
+    quantities = sorted(word.key for word in scan.words if word.role is Role.QUANTITY and word.key != ONE)
+    whole = "all" if any(map(_COUNTED.fullmatch, quantities)) else "every"
     return Reading(
         words=recast(scan.words, lexicon),
-        quantities=tuple(sorted(word.key for word in scan.words if word.role is Role.QUANTITY and word.key != ONE)),
-        negated=tuple(sorted(scan.negated)),
-        quantifiers=tuple(sorted(scan.quantifiers)),
-        modals=frozenset(scan.modals),
-        grammar=frozenset(scan.grammar),
+        quantities=tuple(quantities),
+        negated=tuple(sorted(scan.small.negated)),
+        quantifiers=tuple(sorted(whole if each == "all" else each for each in scan.small.quantifiers)),
+        modals=frozenset(scan.small.modals),
+        grammar=frozenset(scan.small.grammar),
+        persons=tuple(scan.small.persons),
         is_question=text.rstrip().endswith("?"),
         is_understood=_is_understood(text, pieces, lexicon),
         code=code_in(text),

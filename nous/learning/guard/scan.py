@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from nous.learning.guard import function_words as plain
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.quantities import SPANS, Found, may_count, quantity_at
+from nous.learning.guard.small import Small
 from nous.learning.guard.stem import stem
 from nous.learning.guard.tokens import Shape, Token
 from nous.learning.guard.word import Frame, Role, Tense, Word
@@ -16,24 +18,23 @@ class Scan:
 
     lexicon: Lexicon
     words: list[Word] = field(default_factory=list[Word])
-    negated: list[str] = field(default_factory=list[str])
-    quantifiers: list[str] = field(default_factory=list[str])
-    modals: set[str] = field(default_factory=set[str])
-    grammar: set[str] = field(default_factory=set[str])
+    small: Small = field(init=False)
     is_titled: bool = False
+    is_loud: bool = False
     marker: str = ""
     marker_is_used: bool = False
     auxiliary: str = ""
-    negations: int = 0
     clause: str = ""
     before: str = ""
     is_fresh: bool = True
     outer: str = ""
     frame: Frame | None = None
     has_auxiliary: bool = False
-    is_only: bool = False
     is_told: bool = False
     is_relative: bool = False
+
+    def __post_init__(self) -> None:
+        self.small = Small(self.lexicon)
 
     def take_all(self, pieces: Sequence[Token]) -> None:
         at = 0
@@ -43,20 +44,21 @@ class Scan:
             if quantity or pieces[at].shape is Shape.SYMBOL:
                 text = " ".join(piece.text for piece in pieces[at : at + length])
                 self._begin_frequency(quantity)
-                self._add(replace(pieces[at], text=text), Role.QUANTITY, quantity or pieces[at].lower)
+                self._add(replace(pieces[at], text=text), Role.QUANTITY, quantity or pieces[at].symbol)
             elif not (self._is_bound(pieces[at : at + 4]) or self._is_switch(pieces[at : at + 2])):
                 self._take_word(pieces[at], before=pieces[at + 1] if at + 1 < len(pieces) else None)
             at += length
             self.before = "'s" if pieces[at - 1].is_owner else pieces[at - 1].lower
             self.is_fresh = len(self.words) == known or pieces[at - 1].ends
             if pieces[at - 1].ends or at >= len(pieces):
-                self._restrict(self.words[-1].key if self.words else "")
+                self.small.restrict(self.words[-1].key if self.words else "")
             if pieces[at - 1].ends:
                 self._end_phrase()
                 self.clause, self.is_told = "", False
                 if self.is_titled:
                     self._begin_predicate("be")
-        self.negated.extend("" for _ in range(self.negations))
+        unbound = self.small.bind("")
+        self.words[-1:] = [replace(word, bound=(*word.bound, *unbound)) for word in self.words[-1:]]
 
     def _quantity(self, pieces: Sequence[Token]) -> Found | None:
         """The quantity at the head of *pieces*; but `a day` is none in `3 times a day`."""
@@ -71,6 +73,12 @@ class Scan:
 
     def _ends_with_quantity(self) -> bool:
         return bool(self.words) and self.words[-1].role is Role.QUANTITY
+
+    def _name(self, piece: Token) -> str:
+        """A name, for which no synonym stands, as in `Google Chat` and `the DROP privilege`; but for `DB` one does."""
+        follows = bool(self.words) and not self.is_fresh and self.words[-1].role is Role.NAME and self.before != "'s"
+        is_proper = len(piece.text) > plain.LONGEST_ABBREVIATION if piece.text.isupper() else follows
+        return piece.name if is_proper else self.lexicon.same.get(piece.name, piece.name)
 
     def _begin_period(self) -> None:
         self.outer = "" if self.marker_is_used else self.marker
@@ -93,47 +101,53 @@ class Scan:
             if quantity[0].split()[-1] not in SPANS:  # within 3 zones
                 return False
             self.marker, self.marker_is_used = "in", False
-        self.quantifiers.append(self.lexicon.bounds[word])
+        self.small.quantify(self.lexicon.bounds[word])
         return True
 
     def _is_switch(self, pieces: Sequence[Token]) -> bool:
         """Whether the first of *pieces* is a state, as in `the light is on` and `is off in winter`."""
         word, following = pieces[0], pieces[1] if len(pieces) > 1 else None
-        if self.marker != "be" or self.marker_is_used or word.lower not in _SWITCHES:
+        if self.marker != "be" or self.marker_is_used or word.lower not in plain.SWITCHES:
             return False
         if not word.ends and following and following.lower not in self.lexicon.prepositions:
             return False
-        self._add(word, Role.WORD, self.lexicon.key(_SWITCHES[word.lower]))
+        self._add(word, Role.WORD, self.lexicon.key(plain.SWITCHES[word.lower]))
         return True
 
     def _take_word(self, piece: Token, before: Token | None) -> None:
         lexicon, word = self.lexicon, piece.lower
-        is_period = before is not None and before.lower.removesuffix("s") in lexicon.periods
         small = lexicon.canonical.get(word, word)
-        self.is_told = self.is_told and small not in _RENEWING and small not in lexicon.clausal
-        if small in lexicon.excluding:
-            self.grammar.add(small)
-        if piece.is_letter_as_name:
+        self.is_told = self.is_told and small not in plain.RENEWING and small not in lexicon.clausal
+        is_code = not self.is_loud and lexicon.is_code(piece.text)
+        if piece.is_letter_as_name or is_code or piece.is_letter_before(before):
             self._add(piece, Role.NAME, word)
-        elif word in lexicon.negators:
-            self.negations += 1
+            return
+        self.small.note(piece, small, self.clause, self.before, is_last=before is None)
+        if piece.is_quoted:
+            self._add(piece, Role.NAME, word)
+        elif not self._is_small(piece, small, before):
+            is_name = piece.is_name
+            self._add(piece, Role.NAME if is_name else Role.WORD, self._name(piece) if is_name else lexicon.key(word))
+
+    def _is_small(self, piece: Token, small: str, before: Token | None) -> bool:
+        """Whether *piece* is one of the words that tell how others belong together, and was taken as that."""
+        lexicon, word = self.lexicon, piece.lower
+        is_period = before is not None and before.lower.removesuffix("s") in lexicon.periods
+        if word in lexicon.negators:
+            self.small.negate(word)
             if word == "without":
                 self.marker, self.marker_is_used = word, False
         elif word in lexicon.quantifiers or "_" in word:
-            self._take_quantifier(lexicon.quantifiers.get(word, word), before)
-            if is_period:
-                self._begin_period()
-            elif word == "per":  # each for itself, not all together
-                self.quantifiers[-1], self.marker, self.marker_is_used = "per", "for", False
+            self._take_quantifier(word, before, is_period=is_period)
         elif word in ("a", "an") and is_period and self._follows_quantity():
-            self.quantifiers.append("every")
+            self.small.quantify("every")
             self._begin_period()
         elif word in lexicon.modals:
-            self.modals.add(lexicon.modals[word])
+            self.small.demand(lexicon.modals[word])
             self.auxiliary, self.is_told = "modal", True
             self._begin_predicate("")
         elif word in ("need", "needs") and before is not None and before.lower.endswith("ing"):  # needs tuning
-            self.modals.add("must")
+            self.small.demand("must")
             self.marker, self.marker_is_used, self.auxiliary = "be", False, "modal"
         elif word in lexicon.prepositions:
             self.marker, self.marker_is_used = small, False
@@ -142,23 +156,22 @@ class Scan:
         elif small in ("last", "next") and is_period and (not self.marker or self.marker_is_used):
             self.marker, self.marker_is_used = "when", False
             self._add(piece, Role.WORD, lexicon.key(word))
-        elif word in lexicon.function or (word == "own" and self.before in _DETERMINERS):
+        elif word in lexicon.function or (word == "own" and self.before in plain.DETERMINERS):
             self._take_function_word(small)
-        elif piece.is_name:
-            self._add(piece, Role.NAME, lexicon.same.get(piece.name, piece.name))
         else:
-            self._add(piece, Role.WORD, lexicon.key(word))
+            return False
+        return True
 
     def _take_function_word(self, word: str) -> None:
         if word in ("and", "or"):
             return
         if word == "so" and self.is_fresh and self.words and not self.clause:
             self._give_reason()
-        if word in _FINITE:
-            self._begin_predicate(_FINITE[word])
-        if word in _AUXILIARIES:
-            self.is_told, self.is_relative = True, bool(self.words) and self.before in _RELATIVE
-            self.auxiliary = "modal" if word == "been" and self.clause else _AUXILIARIES[word]
+        if word in plain.FINITE:
+            self._begin_predicate(plain.FINITE[word])
+        if word in plain.AUXILIARIES:
+            self.is_told, self.is_relative = True, bool(self.words) and self.before in plain.RELATIVE
+            self.auxiliary = "modal" if word == "been" and self.clause else plain.AUXILIARIES[word]
             self.marker, self.marker_is_used = ("be", False) if self.auxiliary in ("is", "was") else ("", False)
         elif self.marker_is_used:
             self.marker, self.marker_is_used = "", False
@@ -166,7 +179,7 @@ class Scan:
     def _give_reason(self) -> None:
         """What was said is why: `it is cold, so wear a coat` is `because it is cold, wear a coat`."""
         self.words[:] = [replace(word, clause=word.clause or "because") for word in self.words]
-        self.grammar.add("because")
+        self.small.grammar.add("because")
 
     def _begin_predicate(self, verb: str) -> None:
         """An auxiliary is certain; what looked like a verb before may have been a noun, as in `the run time is`."""
@@ -184,7 +197,7 @@ class Scan:
 
     def _add(self, piece: Token, role: Role, key: str) -> None:
         if not (self.auxiliary == "is" and self.lexicon.is_past(piece.lower)):  # only used by, used only by
-            self._restrict(key)
+            self.small.restrict(key)
         word = piece.lower
         base = stem(self.lexicon.bases.get(word, word))
         if role is Role.WORD and self._is_said_of_deed(piece, base):
@@ -203,12 +216,12 @@ class Scan:
             opens=self.is_fresh,
             joined=self.before in ("and", "or") and not piece.is_owner,
             is_one=self.before in ("a", "an"),
+            is_told=self.before in plain.DETERMINERS,
+            bound=self.small.bind(key),
         )
         if role is Role.QUANTITY and self.marker == "to" and self._ends_with_quantity():
-            self.quantifiers.append("span")
+            self.small.quantifiers.append("span")
         self.words.append(self._instead_of_light(found) if found.role is Role.WORD else found)
-        self.negated.extend(key for _ in range(self.negations))
-        self.negations = 0
         self.auxiliary = self.auxiliary if self.lexicon.is_adverb(word) else ""
         self.marker_is_used = True
         if self.marker == "every":
@@ -220,7 +233,7 @@ class Scan:
         """*deed* in the place of the verb that only carries it: `decision` for `made the decision`."""
         if not self.words or not self._is_light(self.words[-1]) or not self.lexicon.is_deed(deed.text.casefold()):
             return deed
-        if self.before not in (*_ARTICLES, self.words[-1].text.casefold()):
+        if self.before not in (*plain.ARTICLES, self.words[-1].text.casefold()):
             return deed
         verb = self.words.pop()
         return replace(deed, marker=verb.marker, tense=verb.tense, opens=verb.opens, joined=verb.joined)
@@ -250,7 +263,7 @@ class Scan:
             return Tense.PAST if self.auxiliary == "was" else Tense.ASIDE if is_aside else Tense.PRESENT
         if word in self.lexicon.unchanging and self._is_after_one():
             return Tense.PAST
-        if self.before in _DETERMINERS or (is_past and self.is_told and not self.auxiliary):
+        if self.before in plain.DETERMINERS or (is_past and self.is_told and not self.auxiliary):
             return None  # a noun, or a participle beside one: the verb was told before
         if self.marker == "be" and self.marker_is_used and not is_past and self.before != "and":
             return None
@@ -267,34 +280,20 @@ class Scan:
         subject = self.words[-1].text.casefold()
         return not subject.endswith("s") and subject not in self.lexicon.bases
 
-    def _take_quantifier(self, quantifier: str, before: Token | None) -> None:
-        """`only` is told with what it is about: in `only admins delete` it is another than in `admins only delete`."""
-        if quantifier == "only":
-            self.is_only = True
-        else:
-            self.quantifiers.append(quantifier)
-        if quantifier in ("more_than", "less_than") and not (before and quantity_at([before], self.lexicon)):
+    def _take_quantifier(self, word: str, before: Token | None, *, is_period: bool) -> None:
+        is_each = word == "per" and not is_period  # each for itself, not all together
+        quantifier = word if is_each else self.lexicon.quantifiers.get(word, word)
+        is_before = before is not None and quantity_at([before], self.lexicon) is not None
+        is_bound = "_" in quantifier and self._follows_quantity() and not is_before
+        if is_bound:
+            self.words[-1] = replace(self.words[-1], bound=(*self.words[-1].bound, ("quantifier", quantifier)))
+        self.small.quantify("whole" if quantifier == "all" and is_period else quantifier, is_bound=is_bound)
+        if quantifier in ("more_than", "less_than") and not is_before:
             self.marker, self.marker_is_used = "than", False
-
-    def _restrict(self, key: str) -> None:
-        if self.is_only:
-            self.quantifiers.append(f"only {key}".strip())
-            self.is_only = False
+        if is_period:
+            self._begin_period()
+        elif is_each:
+            self.marker, self.marker_is_used = "for", False
 
     def _end_phrase(self) -> None:
         self.marker, self.marker_is_used, self.auxiliary = "", False, ""
-
-
-_FINITE = {"is": "be", "has": "have", "does": ""}
-_SWITCHES = {"on": "enabled", "off": "disabled"}
-_ARTICLES = frozenset({"a", "an", "the"})
-_DETERMINERS = frozenset({*_ARTICLES, "'s", "its", "their", "his", "her", "our", "my", "your", "this", "these"})
-_RELATIVE = frozenset({"who", "which", "that"})
-_RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
-"""After one of these there may be another verb."""
-
-_AUXILIARIES = {
-    "is": "is", "be": "is", "being": "is", "get": "is", "gets": "is", "getting": "is",
-    "was": "was", "been": "was", "got": "was", "had": "was", "did": "was",
-    "has": "has", "does": "has",
-}  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from nous.learning.normalise import unadorned
@@ -20,7 +20,8 @@ class Shape(Enum):
 class Token:
     """A piece of a text. `starts` and `ends` say whether a sentence or clause does so with it.
 
-    `is_past` is set where several words in the past became one, which no longer shows it; `is_owner`, where `'s` was.
+    `is_past` is set where several words in the past became one, which no longer shows it; `is_owner`, where `'s` was;
+    `is_quoted`, where it is code among words that are not.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Token:
     ends: bool = False
     is_past: bool = False
     is_owner: bool = False
+    is_quoted: bool = False
 
     @property
     def lower(self) -> str:
@@ -40,6 +42,11 @@ class Token:
         return self.lower[:-1] if _ACRONYMS.fullmatch(self.text) else self.lower
 
     @property
+    def symbol(self) -> str:
+        """What it means as a symbol. Where there are signs of a path, a flag or a variable, case makes a difference."""
+        return self.text if _CASED.search(self.text) else self.lower
+
+    @property
     def is_name(self) -> bool:
         """A capital that no sentence asked for. The first word of a sentence stays in doubt, and counts as a word."""
         return (self.text[0].isupper() and not self.starts) or any(letter.isupper() for letter in self.text[1:])
@@ -49,8 +56,14 @@ class Token:
         """As in `service A`; but not the article, nor `I`."""
         return len(self.text) == 1 and self.text.isupper() and self.text != "I" and not self.starts
 
+    def is_letter_before(self, following: "Token | None") -> bool:
+        """Whether it is the letter `a`, as in `a -> b`, not the article."""
+        is_lone = following is None or self.ends or following.lower in ("to", "and", "or", "is")
+        return self.text == "a" and is_lone
+
 
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
+_CASED = re.compile(r"[_/\\]|^-")
 _ARROWS = re.compile(r"\s*(?:-+>|=>|→|⟶|⇒)\s*")
 _DASHES = re.compile(r"(?:^|\s+)-{1,3}\s+")
 _OPENING = "([{"
@@ -79,15 +92,42 @@ _ABBREVIATED = frozenset(
 )
 """A stop after one of these ends no sentence."""
 
-_DAYS = "mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec"
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+    "May",
+)
+_DATED = frozenset(name[:length] for name in (*_DAYS, *_MONTHS) for length in (3, None)) | {"Tues", "Thurs", "Sept"}
+"""Months and days, of which two make a span: `Mon-Fri`."""
+
+_CODE = re.compile(r"(?<!`)(`+)(?!`)([^`]+)\1")
 _SCRIPT = re.compile(r"([A-Z]\w+)\.js")
 _PREFIXED = re.compile(r"(re|pre|co|sub|multi|auto|micro|e)-([^\W\d_]+)", re.IGNORECASE)
 _VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """Cut *text* into words, numbers and symbols; quotes vanish, contractions and hyphens open up."""
-    return tuple(_tokens(unadorned(text)))
+    """Cut *text* into words, numbers and symbols; quotes vanish, contractions and hyphens open up.
+
+    Code in backticks that ends in what is else a stop comes once more, as it is: `save!` is not `save`.
+    """
+    codes = [code[2] for code in _CODE.finditer(text) if code[0] != text.strip(".! ")]
+    quoted = {token.text for code in codes for token in _tokens(code)}
+    found = [replace(token, is_quoted=token.text in quoted) for token in _tokens(unadorned(text))]
+    known = {token.text for token in found}
+    chunks = (chunk for code in codes for chunk in code.replace("()", "").split() if chunk not in known)
+    cut = (chunk for chunk in chunks if chunk == "-" or chunk[-1] in _CLOSING or chunk[0] in _OPENING)
+    return (*found, *(Token(chunk, Shape.SYMBOL) for chunk in cut))
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -132,7 +172,7 @@ def _pieces(core: str) -> Iterator[str]:
         yield from (stump, meaning)
         return
     core = _OWNER.sub("", core)
-    yield from ("and",) if core == "&" else _opened(core)
+    yield from _opened(core)
 
 
 def _opened(core: str) -> Iterator[str]:
@@ -154,7 +194,7 @@ def _parts(core: str) -> Iterator[str]:
     parts = core.split("-")
     if len(parts) == 2 and parts[1] == "only":
         yield "".join(parts)
-    elif len(parts) == 2 and all(part[:3].lower() in _DAYS.split() and part.istitle() for part in parts):
+    elif len(parts) == 2 and all(part in _DATED for part in parts):
         yield from (parts[0], "to", parts[1])
     elif script := _SCRIPT.fullmatch(core):
         yield f"{script.group(1)}js"

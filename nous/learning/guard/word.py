@@ -7,6 +7,10 @@ ONE = "1"
 """A count that an article says as well, so that it is weighed with the words, not with the quantities."""
 
 
+Bound = tuple[str, str]
+"""A small word that stands before a word with content, after the kind of small words it is of."""
+
+
 class Role(Enum):
     """What a word is: a name and a quantity have to be the same to the letter."""
 
@@ -29,7 +33,8 @@ class Word:
 
     `marker` is the preposition it stands under, `be` for what follows a form of that verb, and empty where neither
     precedes. `clause` is the conjunction that opens the clause it is in. The word `opens` a phrase, is `joined` to the
-    one before by `and`, or follows `a` (`is_one`).
+    one before by `and`, or follows `a` (`is_one`). It `is_told` which one, as in
+    `the code`. `bound` are the small words between it and the word before.
     """
 
     text: str
@@ -43,6 +48,8 @@ class Word:
     opens: bool = False
     joined: bool = False
     is_one: bool = False
+    is_told: bool = False
+    bound: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
