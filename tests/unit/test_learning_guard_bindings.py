@@ -83,6 +83,7 @@ SAME = [
     ("All nurses can open some doors", "Some doors can be opened by all nurses"),
     ("Every pilot must read some manuals", "Some manuals must be read by every pilot"),
     ("Every day Kim usually cooks", "Kim usually cooks every day"),
+    ("The lift always runs on this track", "The lift runs always on this track"),
     ("Kim may edit most pages", "Most pages can be edited by Kim"),
     ("Python 3.11 or newer and at most 4 workers are needed", "Python >= 3.11 and at most 4 workers are needed"),
     ("All jobs are logged", "Each job is logged"),
