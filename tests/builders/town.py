@@ -7,8 +7,11 @@ assert keys_with(town.client, "planted")
 town.stop()
 """
 
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
@@ -55,6 +58,17 @@ def about_its_session(request: Request) -> str:
     )
 
 
+@contextmanager
+def running(directory: Path, answers: Callable[[Request], str]) -> Generator["Town"]:
+    """A town whose model gives *answers*; its server is stopped in the end."""
+    with ModelServer(answers) as server:
+        town = Town(directory, server)
+        try:
+            yield town
+        finally:
+            town.stop()
+
+
 class Town:
     """One process with every worker, on an embedded server of its own."""
 
@@ -74,6 +88,16 @@ class Town:
     @property
     def client(self) -> Any:
         return self.world.client
+
+    def facts(self) -> dict[str, UUID]:
+        """The facts that are current here, by their text."""
+        kit = self.world.kit
+        with kit.memory.current(kit.facts, HERE, kit.embedder) as knowledge:
+            return {known.fact.text: known.fact.id for known in knowledge.current()}
+
+    def balances(self) -> set[int]:
+        """What the accounts of the workers come to."""
+        return {self.world.ledger.account(each).balance for each in self.world.subscriptions}
 
     def settle(self) -> None:
         """Let all workers run until nothing is left to do."""

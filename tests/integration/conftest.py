@@ -6,8 +6,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from builders.command_line import Nous, command_line
-from builders.model_server import ModelServer
-from builders.town import Town, about_its_session
+from builders.town import Town, about_its_session, running
 
 from nous.server import embedded
 from nous.settings.model import Settings
@@ -39,12 +38,8 @@ def world(directory: Path) -> Iterator[World]:
 @pytest.fixture
 def town(directory: Path) -> Iterator[Town]:
     """Every worker and producer, and a model that tells what a session is about."""
-    with ModelServer(about_its_session) as server:
-        town = Town(directory, server)
-        try:
-            yield town
-        finally:
-            town.stop()
+    with running(directory, about_its_session) as town:
+        yield town
 
 
 @pytest.fixture

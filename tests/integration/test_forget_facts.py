@@ -35,19 +35,9 @@ def live(town: Town) -> None:
     town.settle()
 
 
-def facts_of(town: Town) -> dict[str, UUID]:
-    kit = town.world.kit
-    with kit.memory.current(kit.facts, HERE, kit.embedder) as knowledge:
-        return {known.fact.text: known.fact.id for known in knowledge.current()}
-
-
-def balances(town: Town) -> set[int]:
-    return {town.world.ledger.account(each).balance for each in town.world.subscriptions}
-
-
 def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> None:
     live(town)
-    before = facts_of(town)
+    before = town.facts()
     assert {"fact_learned", "fact_confirmed"} <= {key.rpartition(":")[2] for key in keys_with(town.client, *FORMS)}
 
     receipt = forgetter(town.world).forget(Known(scope=HERE, id=before[SHARED]))
@@ -55,15 +45,15 @@ def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> 
     assert receipt.removed["facts"] == 1
     assert receipt.removed["candidate facts"] == 2  # in the wordings of both sessions
     assert any("summaries" in each for each in receipt.stays)
-    assert facts_of(town).keys() == before.keys() - {SHARED}
+    assert town.facts().keys() == before.keys() - {SHARED}
     left = {key.split(":")[1] for key in keys_with(town.client, *FORMS)}
     assert left <= {"episodes", "briefs", "events"}
-    assert balances(town) == {0}
+    assert town.balances() == {0}
 
 
 def test_a_forgotten_fact_is_taken_out_of_an_episode_that_waits_and_the_rest_is_learned(town: Town) -> None:
     live(town)
-    known = facts_of(town)[OWN]
+    known = town.facts()[OWN]
     forgetter(town.world).forget(Session(scope=HERE, name=OTHER))
     town.publish(SECRET, "plantedwords, and more of them")
     summarizer = town.world.subscription("episode-summarizer")
@@ -77,9 +67,9 @@ def test_a_forgotten_fact_is_taken_out_of_an_episode_that_waits_and_the_rest_is_
     holding = keys_with(town.client, f'"text":"{OWN}"')
     assert holding == {}
     town.settle()
-    assert OWN not in facts_of(town)
-    assert SHARED in facts_of(town)
-    assert balances(town) == {0}
+    assert OWN not in town.facts()
+    assert SHARED in town.facts()
+    assert town.balances() == {0}
 
 
 def test_of_a_forgotten_scope_nothing_is_left_but_that_it_was_forgotten(town: Town) -> None:
@@ -102,7 +92,7 @@ def test_of_a_forgotten_scope_nothing_is_left_but_that_it_was_forgotten(town: To
     town.publish("new", "newwords")
     town.settle()
     assert town.world.kit.episodes.get(HERE, episode_id(HERE, "new"))
-    assert balances(town) == {0}
+    assert town.balances() == {0}
 
 
 class Broken:
@@ -148,7 +138,7 @@ def test_forgetting_that_breaks_off_anywhere_says_nowhere_that_it_is_done_and_is
             assert tombstone is None or not tombstone.is_done
         forgetter(town.world).forget(act)
         assert keys_with(town.client, "planted") == {}, f"broken off at {fatal}"
-        assert balances(town) == {0}
+        assert town.balances() == {0}
     print(f"broken off at {broken} places")
     assert broken > 100 // STRIDE
 

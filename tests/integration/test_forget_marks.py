@@ -10,8 +10,8 @@ from uuid import UUID, uuid5
 import orjson
 import pytest
 from builders.keyspace import keys_with
-from builders.model_server import ModelServer, Request
-from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session
+from builders.model_server import Request
+from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session, running
 
 from nous.bus.base import Duplicate, Lane
 from nous.effects import Effects
@@ -40,12 +40,8 @@ def quoting(_: Request) -> str:
 
 @pytest.fixture
 def town(directory: Path) -> Iterator[Town]:
-    with ModelServer(quoting) as server:
-        town = Town(directory, server)
-        try:
-            yield town
-        finally:
-            town.stop()
+    with running(directory, quoting) as town:
+        yield town
 
 
 def source_of(session: str) -> Source:
@@ -92,19 +88,15 @@ class Asked:
 def test_a_ruling_that_comes_while_what_it_quotes_is_forgotten_is_not_kept(directory: Path, what: str) -> None:
     receipts: list[Receipt] = []
     model = Asked()
-    with ModelServer(model) as server:
-        town = Town(directory, server)
-        try:
-            [quoted] = teach(town, "one", QUOTED)
-            act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
-            model.befalls = lambda: receipts.append(forgetter(town.world).forget(act))
+    with running(directory, model) as town:
+        [quoted] = teach(town, "one", QUOTED)
+        act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
+        model.befalls = lambda: receipts.append(forgetter(town.world).forget(act))
 
-            teach(town, "two", NEAR)
+        teach(town, "two", NEAR)
 
-            assert [receipt.removed["facts"] for receipt in receipts] == [1]
-            assert keys_with(town.client, "zebrasecret") == {}
-        finally:
-            town.stop()
+        assert [receipt.removed["facts"] for receipt in receipts] == [1]
+        assert keys_with(town.client, "zebrasecret") == {}
 
 
 @pytest.mark.parametrize("what", ["session", "fact"])
@@ -130,21 +122,17 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
 
 
 def test_an_answer_about_a_session_that_was_forgotten_in_somebodys_hands_is_not_kept(directory: Path) -> None:
-    with ModelServer(about_its_session) as server:
-        town = Town(directory, server)
-        try:
-            town.publish(SECRET, "plantedwords")
-            [delivery] = town.world.bus.receive(
-                town.world.subscription("episode-summarizer"), lane=Lane.LIVE, limit=1, lease=60
-            )
-            forgetter(town.world).forget(Session(scope=HERE, name=SECRET))
+    with running(directory, about_its_session) as town:
+        town.publish(SECRET, "plantedwords")
+        [delivery] = town.world.bus.receive(
+            town.world.subscription("episode-summarizer"), lane=Lane.LIVE, limit=1, lease=60
+        )
+        forgetter(town.world).forget(Session(scope=HERE, name=SECRET))
 
-            effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
+        effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
 
-            assert isinstance(town.world.bus.commit(delivery, effects), Duplicate)
-            assert keys_with(town.client, "plantedwords", "plantedanswer") == {}
-        finally:
-            town.stop()
+        assert isinstance(town.world.bus.commit(delivery, effects), Duplicate)
+        assert keys_with(town.client, "plantedwords", "plantedanswer") == {}
 
 
 def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(town: Town) -> None:

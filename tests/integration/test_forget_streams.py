@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import orjson
 import pytest
 from builders.answers import answer
 from builders.command_line import Nous
-from builders.model_server import ModelServer, Request
-from builders.town import HERE, OTHER, SECRET, Town, told
+from builders.model_server import Request
+from builders.town import HERE, OTHER, SECRET, Town, running, told
 
 from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
@@ -42,12 +41,8 @@ def about_the_canteen(request: Request) -> str:
 
 @pytest.fixture
 def town(directory: Path) -> Iterator[Town]:
-    with ModelServer(about_the_canteen) as server:
-        town = Town(directory, server)
-        try:
-            yield town
-        finally:
-            town.stop()
+    with running(directory, about_the_canteen) as town:
+        yield town
 
 
 def publish(town: Town, session: str, words: str, *, again: bool = False) -> None:
@@ -57,16 +52,6 @@ def publish(town: Town, session: str, words: str, *, again: bool = False) -> Non
 
 def forget(town: Town, act: Act) -> Receipt:
     return forgetter(town.world).forget(act)
-
-
-def facts_of(town: Town) -> dict[str, UUID]:
-    kit = town.world.kit
-    with kit.memory.current(kit.facts, HERE, kit.embedder) as knowledge:
-        return {known.fact.text: known.fact.id for known in knowledge.current()}
-
-
-def balances(town: Town) -> set[int]:
-    return {town.world.ledger.account(each).balance for each in town.world.subscriptions}
 
 
 def summarize(town: Town) -> Any:
@@ -92,9 +77,9 @@ def test_after_a_scope_was_forgotten_its_new_sessions_can_be_forgotten_too(town:
     forget(town, Session(scope=HERE, name="new"))
 
     town.settle()
-    assert facts_of(town).keys() == {SHARED, OWN}
+    assert town.facts().keys() == {SHARED, OWN}
     assert town.client.xlen(BusKeys().stream(FactsUnembedded.type, Lane.LIVE)) == 1
-    assert balances(town) == {0}
+    assert town.balances() == {0}
 
 
 def test_a_tombstone_that_an_earlier_release_laid_for_no_session_keeps_nobody_away(town: Town) -> None:
@@ -130,17 +115,17 @@ def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(tow
 def test_a_session_of_which_a_fact_was_forgotten_is_learned_anew_when_it_is_let_back(town: Town) -> None:
     publish(town, OTHER, "otherwords")
     town.settle()
-    forget(town, Known(scope=HERE, id=facts_of(town)[SHARED]))
-    assert facts_of(town).keys() == {OWN}
+    forget(town, Known(scope=HERE, id=town.facts()[SHARED]))
+    assert town.facts().keys() == {OWN}
     assert len(town.world.ledger.events_of(OTHER, HERE, EpisodeSummarized)) == 1
     forget(town, Session(scope=HERE, name=OTHER))
-    assert facts_of(town) == {}
+    assert town.facts() == {}
 
     publish(town, OTHER, "otherwords", again=True)
     town.settle()
 
-    assert facts_of(town).keys() == {OWN}
-    assert balances(town) == {0}
+    assert town.facts().keys() == {OWN}
+    assert town.balances() == {0}
 
 
 def test_what_is_dead_of_other_sessions_can_be_redriven_when_a_fact_was_forgotten(town: Town) -> None:
@@ -150,15 +135,15 @@ def test_what_is_dead_of_other_sessions_can_be_redriven_when_a_fact_was_forgotte
     dead = summarize(town)
     town.world.bus.bury(dead.ticket, progress=dead.progress, reason="no room on the disk")
 
-    forget(town, Known(scope=HERE, id=facts_of(town)[SHARED]))
+    forget(town, Known(scope=HERE, id=town.facts()[SHARED]))
 
     [letter] = town.world.dead.letters()
     assert (letter.session_id, letter.reason) == (OTHER, "no room on the disk")
     assert town.world.dead.redrive(letter, town.world.subscription("fact-extractor"))
     town.settle()
-    assert OWN in facts_of(town)
-    assert SHARED not in facts_of(town)
-    assert balances(town) == {0}
+    assert OWN in town.facts()
+    assert SHARED not in town.facts()
+    assert town.balances() == {0}
 
 
 def test_the_receipt_tells_when_the_server_does_not_write_its_file_anew(town: Town) -> None:
