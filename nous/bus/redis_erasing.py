@@ -30,6 +30,7 @@ _AT_ONCE = 100
 _ATTEMPTS = 20
 _ASIDE = 3600
 _GLANCE = 0.05
+_WRITING = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
 _PATIENCE = 60.0
 """Seconds for a server to write its file anew: gigabytes, at what an ordinary disk takes."""
 
@@ -95,7 +96,11 @@ class RedisBusErasure:
                 if known["aof_enabled"]:
                     self._begin_file()
                     known = self._settled(until)
-                return not known["aof_enabled"] or known["aof_last_bgrewrite_status"] == "ok"
+                if self._client.config_get("save").get("save"):
+                    self._client.bgsave()
+                    known = self._settled(until)
+                is_new = not known["aof_enabled"] or known["aof_last_bgrewrite_status"] == "ok"
+                return is_new and known["rdb_last_bgsave_status"] == "ok"
             except (redis.ResponseError, KeyError, TimeoutError):
                 return False
 
@@ -148,7 +153,7 @@ class RedisBusErasure:
 
     def _settled(self, until: float) -> dict[str, Any]:
         """What the server says of its file once it is not writing one. Raises `TimeoutError`."""
-        while (known := self._client.info("persistence"))["aof_rewrite_in_progress"] or known["aof_rewrite_scheduled"]:
+        while any((known := self._client.info("persistence"))[each] for each in _WRITING):
             if time.monotonic() > until:
                 raise TimeoutError
             time.sleep(_GLANCE)

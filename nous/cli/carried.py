@@ -6,6 +6,7 @@ from dataclasses import replace
 from nous.cli.candidate import candidate
 from nous.episode import Episode
 from nous.errors import BadInput
+from nous.events import episode_id
 from nous.fact import Confirmed, Fact, Learned, Linked, Row, Superseded, named, tellings
 from nous.scope import Scope
 from nous.store.portable import Carried, read
@@ -33,6 +34,9 @@ def _checked(carried: Carried) -> Carried:
     if owner and owner != carried.scope:
         raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
     if isinstance(carried.record, Episode):
+        _check_session(carried.record.session_id)
+        if carried.record.id != episode_id(carried.scope, carried.record.session_id):
+            raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
         return carried
     _check(carried.record)
     match carried.record:
@@ -60,14 +64,19 @@ def _checked(carried: Carried) -> Carried:
 def _check(row: Row) -> None:
     """Raises `BadInput` where *row* says what no log says."""
     for _, source, _ in tellings([row]):
-        if not source.session_id.strip():
-            raise BadInput("session_id: is empty")
-        if len(source.session_id) > _LONGEST_NAME:
-            raise BadInput(f"session_id: too long, it has at most {_LONGEST_NAME:,} characters")
+        _check_session(source.session_id)
     if isinstance(row, Superseded | Linked) and len(named(row)) == 1:
         raise BadInput("it ties a fact to itself")
-    if len(getattr(row, "reason", "")) > _LONGEST_REASON:
-        raise BadInput(f"reason: too long, it has at most {_LONGEST_REASON:,} characters")
+    reason = getattr(row, "reason", "")
+    if len(reason) > _LONGEST_REASON or not reason.isprintable():
+        raise BadInput(f"reason: has at most {_LONGEST_REASON:,} characters, which can be printed")
+
+
+def _check_session(session_id: str) -> None:
+    if not session_id.strip():
+        raise BadInput("session_id: is empty")
+    if len(session_id) > _LONGEST_NAME or not session_id.isprintable():
+        raise BadInput(f"session_id: has at most {_LONGEST_NAME:,} characters, which can be printed")
 
 
 def _scope_of(record: Episode | Row) -> Scope | None:

@@ -54,7 +54,7 @@ def forget(
         raise click.UsageError("--session and --fact were both given: forget one, then the other.")
     if session is None and fact is None and scope is None:
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
-    world, where = build(app.settings), Scope.parse(scope or "default")
+    world, where = build(app.settings), Scope.parse("default" if scope is None else scope)
     act = _act(world, where, session, fact)
     forgets = forgetter(world)
     expected = forgets.rehearse(act)

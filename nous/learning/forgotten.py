@@ -29,9 +29,9 @@ class Forgotten:
 
 
 def mark_of(scope: Scope, form: str) -> str:
-    """What is remembered of a forgotten text: enough to know it again, and nothing to read."""
+    """What is remembered of a forgotten text: enough to know it again, in whatever case, and nothing to read."""
     key = blake2b(str(scope).encode(), digest_size=32).digest()
-    return blake2b(form.encode(errors="replace"), key=key, digest_size=16).hexdigest()
+    return blake2b(form.casefold().encode(errors="replace"), key=key, digest_size=16).hexdigest()
 
 
 def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid5
 
 from nous.episode import CandidateFact, Category, Episode, Outcome, Summary, Tier
-from nous.events import NAMESPACE
+from nous.events import NAMESPACE, episode_id
 from nous.scope import Scope
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
@@ -17,7 +17,7 @@ def episode(
 ) -> Episode:
     """An extractive episode, with *more* of its fields."""
     return Episode(
-        id=uuid5(NAMESPACE, session),
+        id=episode_id(scope, session),
         scope=scope,
         session_id=session,
         agent_id="agent",

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+from builders.episodes import HOME
 from nous.embed.base import Embedder
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact
-from nous.events import NAMESPACE
+from nous.events import NAMESPACE, episode_id
 from nous.fact import Source
 from nous.learning.finding import Finding, Learning, Occasion
 from nous.learning.known import Knowledge
@@ -26,7 +27,7 @@ def nothing(embedder: Embedder | None = None) -> Knowledge:
 
 def source(session: str, *, said_at: datetime | None = None) -> Source:
     return Source(
-        episode_id=uuid5(NAMESPACE, session),
+        episode_id=episode_id(HOME, session),
         event_id=uuid5(NAMESPACE, f"event of {session}"),
         session_id=session,
         turns=(),

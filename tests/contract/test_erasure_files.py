@@ -57,7 +57,18 @@ def test_a_file_is_written_before_the_server_is_stopped(place: Path, server: Any
     assert not holds(place, b"plantedwords")
 
 
-@pytest.mark.parametrize("command", ["bgrewriteaof", "info"])
+def test_a_snapshot_is_taken_anew(place: Path, server: Any) -> None:
+    server.config_set("save", "3600 1")
+    server.set("secret", "plantedwords")
+    server.save()
+    server.delete("secret")
+
+    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+
+    assert not holds(place, b"plantedwords")
+
+
+@pytest.mark.parametrize("command", ["bgrewriteaof", "info", "config"])
 def test_a_server_that_does_not_allow_it_is_told_of(server: Any, command: str) -> None:
     server.execute_command("ACL", "SETUSER", "default", f"-{command}")
     try:

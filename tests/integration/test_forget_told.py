@@ -16,9 +16,11 @@ from builders.episodes import HOME, episode
 from click.testing import Result
 
 from nous.bus.tombstones import session_name
+from nous.cli.frame import BAD_INPUT
 from nous.effects import AppendFacts, Effects, SaveEpisode
 from nous.episode import CandidateFact
 from nous.fact import Superseded
+from nous.store.portable import Carried, line
 from nous.wiring import World
 
 KEY = "The garden key lies under the third stone"
@@ -254,3 +256,22 @@ def test_what_is_current_again_is_told_before_and_after(nous: Nous, world: World
     assert told in done.stdout
     assert json.loads(receipt.read_text())["revived"] == [older]
     assert known(world) == {KEY: {"old"}}
+
+
+def test_a_scope_without_a_name_is_no_scope_to_forget(nous: Nous) -> None:
+    nous("facts", "learn", stdin='"Tim drinks tea"')
+
+    result = nous("forget", "--scope", "", "--yes")
+
+    assert result.exit_code == BAD_INPUT
+    assert nous("facts").stdout.startswith("Tim drinks tea")
+
+
+def test_an_episode_that_would_not_be_found_by_its_session_is_not_imported(nous: Nous) -> None:
+    known = episode("here")
+    told = line(Carried(HOME, known)).decode()
+
+    assert nous("import", stdin=told).exit_code == 0
+    moved = nous("import", stdin=told.replace(str(known.id), str(UUID(int=1))))
+
+    assert "its id is not that of its session in this scope" in moved.stderr

@@ -14,7 +14,6 @@ from nous.cli.importing import Importer
 from nous.cli.teaching import Teacher
 from nous.effects import Effects, SaveEpisode
 from nous.episode import CandidateFact
-from nous.events import episode_id
 from nous.fact import Row
 from nous.learning.finding import Finding
 from nous.runtime.forget import Forgetter
@@ -58,7 +57,7 @@ def rows(world: World) -> Sequence[Row]:
 
 def remember(world: World, session: str) -> Act:
     """Something is known of *session*, which is no fact; how to forget it."""
-    known = replace(episode(session), id=episode_id(HOME, session))
+    known = episode(session)
     world.bus.apply(Effects(writes=(SaveEpisode(episode=known),)))
     return Session(scope=HOME, name=session)
 
@@ -84,7 +83,7 @@ def test_what_is_imported_does_not_come_after_its_session_was_forgotten(world: W
 
 
 def test_an_imported_episode_does_not_come_after_its_session_was_forgotten(world: World) -> None:
-    known = replace(episode("there"), id=episode_id(HOME, "there"))
+    known = episode("there")
     teach(world, "there", PORT)
 
     assert not keep(late(world, Session(scope=HOME, name="there")), known)

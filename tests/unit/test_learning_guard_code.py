@@ -9,6 +9,7 @@ from nous.learning.statement import Statement
 APART = [
     ("The heap of the job is 128m", "The heap of the job is 128M"),
     ("The uplink has 100 Mbps", "The uplink has 100 MBps"),
+    ("The sensor draws 5 mW", "The sensor draws 5 MW"),
     ("The runner reads API_TOKEN", "The runner reads api_token"),
     ("The form calls getUserID", "The form calls getUserId"),
     ("The loader reads Settings.yaml", "The loader reads settings.yaml"),
@@ -49,3 +50,8 @@ def test_other_code_is_kept_apart(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_same_code_in_other_dress_is_no_objection(one: str, other: str) -> None:
     assert objection(one, other) is None
+
+
+@pytest.mark.parametrize("text", ["n't", "x n't", "(n't)", "don't, n't", "N't."])
+def test_a_lone_ending_is_read_as_any_other_word(text: str) -> None:
+    assert objection(text, f"The tokenizer keeps {text}") is not None

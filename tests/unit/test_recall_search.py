@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
-from uuid import uuid5
 
 import pytest
 from builders.episodes import NOON, episode
-from builders.knowing import AT, id_of, nothing, taught
+from builders.knowing import AT, id_of, nothing, source, taught
 from numpy import float32
 from numpy.typing import NDArray
 
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact, Category, Episode, Trust
 from nous.errors import Unavailable
-from nous.events import NAMESPACE
 from nous.fact import Superseded
 from nous.learning.known import Knowledge
 from nous.recall.hits import Filters, Hit, Remembrance
@@ -58,7 +56,7 @@ def test_the_best_fact_comes_first_with_where_it_is_from_and_why_it_was_found() 
     [best, *_] = hits = found("where is the cache", knowing("Tim likes tea", "The cache is in Redis", "Ann likes rum"))
 
     assert (best.kind, best.text, best.session_id, best.turns) == (FACT, "The cache is in Redis", "s1", (1,))
-    assert (best.date, best.episode_id) == (AT, uuid5(NAMESPACE, "s1"))
+    assert (best.date, best.episode_id) == (AT, source("s1").episode_id)
     assert [reason.split(": ")[0] for reason in best.found_by] == ["words", "meaning"]
     assert "words: cache" in best.found_by
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)

@@ -1,14 +1,13 @@
 """How a fact is known."""
 
 from datetime import timedelta
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import pytest
-from builders.knowing import AT, id_of, nothing, taught
+from builders.knowing import AT, id_of, nothing, source, taught
 
 from nous.brief import Brief, Passage
 from nous.errors import BadInput, NotFound
-from nous.events import NAMESPACE
 from nous.learning.known import Knowledge
 from nous.learning.superseding import superseding
 from nous.recall.why import Grounds, grounds, named
@@ -17,7 +16,7 @@ PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
 
 
 def briefs(episode_id: UUID) -> Brief | None:
-    if episode_id != uuid5(NAMESPACE, "first"):
+    if episode_id != source("first").episode_id:
         return None
     return Brief(windows=((Passage("[User] use port 8080", "User", 1), Passage("[User] thanks", "User", 2)),))
 
@@ -84,7 +83,7 @@ def test_no_fact_takes_its_own_place_not_even_through_others() -> None:
         with pytest.raises(BadInput):
             superseding(old, by=by, knowledge=knowledge, reason="", at=AT)
     with pytest.raises(NotFound):
-        superseding(three, by=uuid5(NAMESPACE, "nothing"), knowledge=knowledge, reason="", at=AT)
+        superseding(three, by=source("nothing").episode_id, knowledge=knowledge, reason="", at=AT)
 
 
 def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:

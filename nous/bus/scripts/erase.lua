@@ -59,7 +59,7 @@ local function pass_over(group, name, entry)
 end
 
 local function is_about(letter, entry)
-  local kind = ':' .. letter.kind
+  local kind = ':' .. (letter.kind or '')
   return letter.entry == entry and letter.lane == ARGV[2] and KEYS[1]:sub(-#kind) == kind
 end
 

@@ -29,7 +29,7 @@ def other_persons(left: Reading, right: Reading, lexicon: Lexicon) -> str | None
 
 def exchanged(found: Pairing) -> str | None:
     """Why small words are exchanged: `at most 4 workers and at least 8 GB`, `at least 4 workers and at most 8 GB`."""
-    kinds = (_varied(found.left) & _varied(found.right)) | {"negation", "quantifier", "modal"}
+    kinds = (_varied(found.left) & _varied(found.right)) | {"negation", "order", "quantifier", "modal"}
     for at, other in found.pairs:
         here, there = found.left[at], found.right[other]
         if any(kind in kinds for kind, _ in {*here.bound} ^ {*there.bound}):

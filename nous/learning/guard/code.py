@@ -10,6 +10,7 @@ _CODE = re.compile(
     r"`([^`]+)`"  # what is marked as code
     r"|([\[(][^\[\]()]*,[^\[\]()]*[\])])"  # an interval
     r"|\b([KMGTP]i?[bB](?:ps|/s|it)?)\b"  # a unit, of bits or bytes
+    r"|(?<=\d)\s?([mMpP](?:Hz|Wh|[AFJVWgms]))\b"  # a unit, of thousandths or of millions
     r"|(?<!\S)([,;:.!/]+)(?!\S)"  # a sign alone
     r"|([^\s`()\[\],;:]+)"  # any other
 )

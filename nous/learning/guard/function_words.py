@@ -9,6 +9,9 @@ LONGEST_ABBREVIATION = 3
 RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
 """After one of these there may be another verb."""
 
+FREQUENCIES = frozenset({"always", "usually", "often", "sometimes", "rarely", "still", "again"})
+"""How often something is: before its verb, or right behind it."""
+
 AUXILIARIES = {
     "is": "is", "be": "is", "being": "is", "get": "is", "gets": "is", "getting": "is",
     "was": "was", "been": "was", "got": "was", "had": "was", "did": "was",

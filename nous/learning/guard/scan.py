@@ -81,8 +81,7 @@ class Scan:
         return piece.name if is_proper else self.lexicon.same.get(piece.name, piece.name)
 
     def _begin_period(self) -> None:
-        self.outer = "" if self.marker_is_used else self.marker
-        self.marker, self.marker_is_used = "every", False
+        self.outer, self.marker, self.marker_is_used = "" if self.marker_is_used else self.marker, "every", False
 
     def _begin_frequency(self, quantity: str) -> None:
         """Let `twice` and `every 5 minutes` be told as how often: a phrase that may move."""
@@ -231,11 +230,12 @@ class Scan:
 
     def _instead_of_light(self, deed: Word) -> Word:
         """*deed* in the place of the verb that only carries it: `decision` for `made the decision`."""
-        if not self.words or not self._is_light(self.words[-1]) or not self.lexicon.is_deed(deed.text.casefold()):
+        verb = self.words[-1] if self.words and self.lexicon.is_deed(deed.text.casefold()) else None
+        if verb is None or verb.role is not Role.WORD or verb.root not in self.lexicon.light:
             return deed
-        if self.before not in (*plain.ARTICLES, self.words[-1].text.casefold()):
+        if self.before not in (*plain.ARTICLES, verb.text.casefold()):
             return deed
-        verb = self.words.pop()
+        self.words.pop()
         return replace(deed, marker=verb.marker, tense=verb.tense, opens=verb.opens, joined=verb.joined)
 
     def _is_said_of_deed(self, light: Token, base: str) -> bool:
@@ -249,10 +249,6 @@ class Scan:
         self.words[at] = replace(self.words[at], tense=self._tense(light))
         self._end_phrase()
         return True
-
-    def _is_light(self, word: Word) -> bool:
-        text = word.text.casefold()
-        return word.role is Role.WORD and stem(self.lexicon.bases.get(text, text)) in self.lexicon.light
 
     def _tense(self, piece: Token) -> Tense | None:
         """When the verb *piece* says it is; None where it may be a participle, an infinitive or a noun."""
@@ -284,7 +280,10 @@ class Scan:
         is_each = word == "per" and not is_period  # each for itself, not all together
         quantifier = word if is_each else self.lexicon.quantifiers.get(word, word)
         is_before = before is not None and quantity_at([before], self.lexicon) is not None
-        is_bound = "_" in quantifier and self._follows_quantity() and not is_before
+        is_bound = "_" in quantifier and not is_before and self._follows_quantity()
+        is_behind = bool(self.words) and not self.is_fresh and self.words[-1].text.casefold() == self.before
+        if is_behind and quantifier in plain.FREQUENCIES:  # it runs always on port 9017
+            is_bound = before is None or before.lower in self.lexicon.prepositions
         if is_bound:
             self.words[-1] = replace(self.words[-1], bound=(*self.words[-1].bound, ("quantifier", quantifier)))
         self.small.quantify("whole" if quantifier == "all" and is_period else quantifier, is_bound=is_bound)

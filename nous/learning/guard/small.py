@@ -9,9 +9,6 @@ from nous.learning.guard.word import Bound
 _APART = frozenset({"without", "except", "unless"})
 """Negators that say more than `not`."""
 
-_MOVING = frozenset({"always", "usually", "often", "sometimes", "rarely", "still", "again"})
-"""How often: of the whole, wherever it stands, unless another part has another."""
-
 _SHOWN = {"these": "this", "those": "that"}
 
 
@@ -49,8 +46,9 @@ class Small:
             return
         self.quantifiers.append(quantifier)
         if not is_bound:
-            kind = "frequency" if quantifier in _MOVING else "quantifier"
-            self.pending.append((kind, "every" if quantifier == "all" else quantifier))
+            if ("negation", "not") in self.pending:  # not always, as opposed to: always not
+                self.pending.append(("order", f"not {quantifier}"))
+            self.pending.append(("quantifier", "every" if quantifier == "all" else quantifier))
 
     def restrict(self, key: str) -> None:
         """Tell `only` with what it is about: in `only admins delete` it is another than in `admins only delete`."""

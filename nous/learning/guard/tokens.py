@@ -70,7 +70,7 @@ _OPENING = "([{"
 _CLOSING = ")]}.,;:!?…"
 _BREAKING = ")].,;:!?…"
 _EMPTY = ("[]", "{}")
-_NEGATED = re.compile(r"n't$", re.IGNORECASE)
+_NEGATED = re.compile(r"(?<=[^\W\d_])n't$", re.IGNORECASE)
 _SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 _CLITICS = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
 _PRONOUNS = frozenset({"it", "that", "there", "here", "who", "what", "where", "he", "she"})
