@@ -5,7 +5,7 @@ of them: as a new fact, since a fact's id derives from who said it and how. Reas
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
@@ -14,7 +14,7 @@ from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, emb
 from nous.learning.normalise import exact_form
 from nous.learning.retelling import Stays, Told, places, settle, tell
 
-FORGOTTEN = "what it was compared with was forgotten"
+FORGOTTEN = "the reason may have quoted what was forgotten, and went with it"
 """In place of a reason that may quote it."""
 
 
@@ -89,7 +89,8 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     told = tell(rows)
     settle(told, stays)
     touched = {fact for fact, each in told.items() if each.id != fact}
-    rewriter = _Rewriter(told, stays, touched | _compared(rows, touched))
+    tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
+    rewriter = _Rewriter(told, stays, tied | touched)
     kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
     return Erased(
         rows=kept,
@@ -106,19 +107,6 @@ def _unchanged(rows: Sequence[Row]) -> Erased:
     kept = tuple(Kept(row, at) for at, row in enumerate(rows))
     none = frozenset[UUID]()
     return Erased(rows=kept, gone=none, retold={}, revived=none, has_changed=False, lost_rows=0, lost_vectors=0)
-
-
-def _compared(rows: Iterable[Row], touched: Collection[UUID]) -> set[UUID]:
-    """The facts that were held against any of *touched* when they were learned: those of a tie that came later."""
-    order: dict[UUID, int] = {}
-    found: set[UUID] = set()
-    for row in rows:
-        if isinstance(row, Learned):
-            order[row.fact.id] = len(order)
-        elif isinstance(row, Superseded | Linked):
-            ends = sorted(named(row), key=lambda fact: order.get(fact, -1))
-            found |= {ends[-1]} if ends[0] in touched else set()
-    return found
 
 
 def _revived(told: Mapping[UUID, Told], kept: Iterable[Kept]) -> frozenset[UUID]:
@@ -150,7 +138,7 @@ def _vectors(rows: Iterable[Row]) -> int:
 
 
 class _Rewriter:
-    """Turns rows of the old log into those of the new one. *suspect* are facts whose reasons may quote what is gone."""
+    """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone."""
 
     def __init__(self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID]) -> None:
         self._told = told
@@ -185,7 +173,7 @@ class _Rewriter:
         if each is None or each.id is None or row is each.heir or not self._stays(row.fact_id, row.source):
             return None
         if each.id == row.fact_id:
-            return row
+            return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
         owner = self._told.get(each.id)
         if owner and (owner.learned.fact.source, owner.learned.fact.text) == (row.source, row.text):
             return None

@@ -93,7 +93,7 @@ def test_what_others_have_said_too_is_told_in_the_words_of_the_first_of_them() -
         fact_id=told.fact.id, source=source("third"), text="Port: 1", reason=FORGOTTEN, at=NOON, similarity=None
     )
     assert link == Linked(fact_id=told.fact.id, other=THEIRS.fact.id, reason=FORGOTTEN, at=NOON)
-    assert other == THEIRS
+    assert other == replace(THEIRS, reason=FORGOTTEN)
     assert erased.retold == {MINE.fact.id: told.fact.id}
 
 
@@ -107,7 +107,9 @@ def test_the_vector_of_a_text_that_stays_the_same_stays_too() -> None:
 
 
 def test_what_a_forgotten_fact_had_taken_the_place_of_is_current_again() -> None:
-    assert rows_of(without_session([THEIRS, MINE, superseded(THEIRS, MINE)], "mine")) == [THEIRS]
+    assert rows_of(without_session([THEIRS, MINE, superseded(THEIRS, MINE)], "mine")) == [
+        replace(THEIRS, reason=FORGOTTEN)
+    ]
 
 
 def test_what_took_the_place_of_a_forgotten_one_takes_that_of_the_one_before() -> None:
@@ -152,7 +154,7 @@ def test_words_that_went_through_two_mergers_go_with_the_session_that_said_them(
 def test_a_fact_that_had_given_way_to_its_own_words_stays_as_it_is() -> None:
     rows: list[Row] = [THEIRS, MINE, confirmed(MINE, "theirs", THEIRS.fact.text), superseded(THEIRS, MINE)]
 
-    assert rows_of(without_session(rows, "mine")) == [THEIRS]
+    assert rows_of(without_session(rows, "mine")) == [replace(THEIRS, reason=FORGOTTEN)]
 
 
 def test_a_forgotten_fact_goes_whoever_has_said_it() -> None:
@@ -178,7 +180,7 @@ def test_what_a_forgotten_fact_contradicted_is_not_forgotten_with_it() -> None:
     rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE, valid_to=NOON)]
 
     assert alike(rows, MINE.fact.id) == {MINE.fact.id}
-    assert rows_of(without_fact(rows, MINE.fact.id)) == [THEIRS]
+    assert rows_of(without_fact(rows, MINE.fact.id)) == [replace(THEIRS, reason=FORGOTTEN)]
 
 
 def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of_the_past() -> None:
