@@ -121,7 +121,7 @@ class BusErasure(Protocol):
         ...
 
     def purge_files(self) -> bool:
-        """Have the server write anew the file that still holds what was deleted, and wait for that. For the very end.
+        """Have the server write anew its files that still hold what was deleted, and wait for that. For the very end.
 
         False where the server does not allow it, or takes too long: then that is left to its operator.
         """

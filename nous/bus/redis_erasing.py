@@ -30,9 +30,11 @@ _AT_ONCE = 100
 _ATTEMPTS = 20
 _ASIDE = 3600
 _GLANCE = 0.05
+"""Seconds between two looks at a server that writes its files; it tells nobody when it is through."""
+
 _WRITING = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
 _PATIENCE = 60.0
-"""Seconds for a server to write its file anew: gigabytes, at what an ordinary disk takes."""
+"""Seconds for a server to write its files anew: gigabytes, at what an ordinary disk takes."""
 
 T = TypeVar("T")
 
@@ -152,7 +154,7 @@ class RedisBusErasure:
                 raise
 
     def _settled(self, until: float) -> dict[str, Any]:
-        """What the server says of its file once it is not writing one. Raises `TimeoutError`."""
+        """What the server says of its files once it is not writing one. Raises `TimeoutError`."""
         while any((known := self._client.info("persistence"))[each] for each in _WRITING):
             if time.monotonic() > until:
                 raise TimeoutError

@@ -23,7 +23,7 @@ from nous.scope import Scope
 _PASSES = 20
 _IN_FILES = (
     "what the server's files still hold of it: it did not write them anew, which its operator can have done "
-    "(BGREWRITEAOF), or forgetting it again"
+    "(BGREWRITEAOF, BGSAVE), or forgetting it again"
 )
 
 

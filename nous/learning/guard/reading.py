@@ -25,7 +25,8 @@ _LAST_LATIN_LETTER = "\u024f"
 class Reading:
     """A text, read. Everything is in the order of the text; `grammar` holds the small words that exclude others.
 
-    `persons` are those that it speaks of, `i` or `they`, each after the clause where it does.
+    `persons` are those that it speaks of, `i` or `they`, each after the clause where it does; `code` is what it has of
+    code, where case and signs have a meaning.
 
     `is_understood` is false for what is not in the lexicon's language: its words cannot be weighed. `opening` is the
     first token, `frame` None where no verb was found; `is_compound`, whether punctuation divides the text, and
