@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -162,12 +163,15 @@ class _Session:
         )
 
     def _extracted(self) -> Extracted:
-        """The transcript as a whole; where it takes several windows, with what each of them has to say."""
+        """The transcript as a whole; where it takes several windows, with the points that each of them has to make.
+
+        Facts are taken from the whole, because only that knows what was undone later.
+        """
         whole = summarize(self.transcript)
         if len(self._windows.windows) == 1:
             return whole
         parts = [summarize(window.transcript) for window in self._windows.windows]
-        return merged(parts, told=whole.summary.summary)
+        return replace(merged(parts, told=whole.summary.summary), candidate_facts=whole.candidate_facts)
 
     def _episode(self, **told: Any) -> Episode:
         event, transcript, windows = self.event, self.transcript, self._windows

@@ -21,69 +21,69 @@ _DEFINES = (
 
 
 class _Edit(NamedTuple):
-    turn: int
+    place: int
     file: str
     old: str
     new: str
 
 
 class _Move(NamedTuple):
-    turn: int
+    place: int
     away: Sequence[str]
     written: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What was changed by *actions*, of which none was rejected or failed."""
+    """What was changed by *actions*, each with its place in the transcript, of which none was rejected or failed."""
 
-    actions: Sequence[Action]
+    actions: Sequence[tuple[int, Action]]
 
-    def has(self, name: str, since: int) -> bool:
-        """Whether *name* is in what was changed in the turn *since*, or later."""
-        if any(self._words.get(word, -1) < since for word in _WORD.findall(name)):
+    def has(self, name: str, after: int) -> bool:
+        """Whether *name* is in what was changed after the place *after*."""
+        if any(self._words.get(word, -1) <= after for word in _WORD.findall(name)):
             return False
-        return any(turn >= since and name in text for turn, text in reversed(self._texts))
+        return any(place > after and name in text for place, text in reversed(self._texts))
 
     def takes_out(self, name: str, after: int) -> bool:
-        """Whether the edits after the turn *after* took away what *name* stands for, and left it in no other file."""
-        if not self.has(name, after + 1):
+        """Whether the edits after the place *after* took away what *name* stands for, and left it in no other file."""
+        if not self.has(name, after):
             return False
         defines = re.compile(_DEFINES.format(name=re.escape(name)), re.MULTILINE)
         left = {
             edit.file: defines.search(edit.new) is not None
             for edit in self._edits
-            if edit.turn > after and (name in edit.old or name in edit.new)
+            if edit.place > after and (name in edit.old or name in edit.new)
             if defines.search(edit.old) or defines.search(edit.new)
         }
         return bool(left) and not any(left.values())
 
     def takes_away(self, file: str, after: int) -> bool:
-        """Whether the last that was done to *file* after the turn *after* was to remove or to move it."""
+        """Whether the last that was done to *file* after the place *after* was to remove or to move it."""
         is_away = False
         for move in self._moves:
-            if move.turn > after:
+            if move.place > after:
                 is_written = any(_is_in(file, path) for path in move.written)
                 is_away = any(_is_in(file, path) for path in move.away) or (is_away and not is_written)
         return is_away
 
     @cached_property
     def _texts(self) -> Sequence[tuple[int, str]]:
-        calls = (action.call for action in self.actions if writes(action))
-        return [(call.turn, "\n".join(_texts_in(call.tool_input or call.text))) for call in calls]
+        calls = ((place, action.call) for place, action in self.actions if writes(action))
+        return [(place, "\n".join(_texts_in(call.tool_input or call.text))) for place, call in calls]
 
     @cached_property
     def _words(self) -> Mapping[str, int]:
-        """The last turn of every word in what was changed."""
-        return {word: turn for turn, text in self._texts for word in _WORD.findall(text)}
+        """The last place of every word in what was changed."""
+        return {word: place for place, text in self._texts for word in _WORD.findall(text)}
 
     @cached_property
     def _edits(self) -> Sequence[_Edit]:
-        return [edit for action in self.actions if writes(action) for edit in _edits(action)]
+        return [edit for place, action in self.actions if writes(action) for edit in _edits(action, place)]
 
     @cached_property
     def _moves(self) -> Sequence[_Move]:
-        moves = (_Move(each.call.turn, taken_away_by(each.command), written_files(each)) for each in self.actions)
+        moves = (_Move(place, taken_away_by(each.command), written_files(each)) for place, each in self.actions)
         return [move for move in moves if move.away or move.written]
 
 
@@ -98,15 +98,15 @@ def _texts_in(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def _edits(action: Action) -> Iterator[_Edit]:
-    """What each part of *action* replaces, and by what."""
+def _edits(action: Action, place: int) -> Iterator[_Edit]:
+    """What each part of *action*, at *place*, replaces, and by what."""
     given: Mapping[str, Any] = action.call.tool_input or {}
     parts = given.get("edits")
     told = cast("list[object]", parts) if isinstance(parts, list) else [given]
     for part in told:
         if isinstance(part, Mapping):
             edit = cast("Mapping[str, object]", part)
-            yield _Edit(action.call.turn, " ".join(action.paths), _joined(edit, _OLD), _joined(edit, _NEW))
+            yield _Edit(place, " ".join(action.paths), _joined(edit, _OLD), _joined(edit, _NEW))
 
 
 def _joined(edit: Mapping[str, object], keys: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,16 +34,21 @@ _LONGEST_FAREWELL = 240
 _TERMS_TAKEN_UP = 2
 """How many words of what was put off the user has to use again for it to have been taken up."""
 
+_FEWEST_OF_SOFTWARE = 3
+"""Words of the trade from which people talk of their work."""
+
+_WORD = re.compile(r"\w+")
 _BALANCED = 4.0
 """How many times as much as the other each of two people talking says, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """A command that ran tests in a turn, and whether its result was no error."""
+    """A command that ran tests in a turn, at a place of the transcript, and whether its result was no error."""
 
     command: str
     turn: int
+    place: int
     passed: bool
 
     __test__ = False
@@ -57,7 +63,8 @@ class Evidence:
     @cached_property
     def spoken(self) -> Sequence[tuple[Entry, Sequence[Statement]]]:
         """What each entry says in words, in order. Code, tables and tool output are left out."""
-        return [(entry, tuple(statements_of(entry))) for entry in self.transcript if entry.kind in SPOKEN]
+        numbered = ((place, entry) for place, entry in enumerate(self.transcript) if entry.kind in SPOKEN)
+        return [(entry, tuple(statements_of(entry, place))) for place, entry in numbered]
 
     @cached_property
     def said(self) -> Sequence[Statement]:
@@ -119,7 +126,27 @@ class Evidence:
     @cached_property
     def changed(self) -> Changed:
         """What those changed, by names."""
-        return Changed(self._done)
+        return Changed([(self._places[action.call.id], action) for action in self._done])
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {entry.id: place for place, entry in enumerate(self.transcript)}
+
+    def works_after(self, place: int) -> bool:
+        """Whether something was changed or committed after *place*, or tests passed."""
+        return self._last_work > place
+
+    @cached_property
+    def _last_work(self) -> int:
+        ran = ((place, action) for place, action in self.changed.actions)
+        works = (place for place, action in ran if writes(action) or subject_of_commit(action.command))
+        return max(works, default=-1)
+
+    @cached_property
+    def begins(self) -> Mapping[int, int]:
+        """The place at which each turn begins."""
+        places = ((entry.turn, place) for place, entry in enumerate(self.transcript))
+        return dict(reversed(list(places)))
 
     @cached_property
     def failed_changes(self) -> Sequence[Entry]:
@@ -145,7 +172,7 @@ class Evidence:
         """The test runs that the user let run."""
         ran = [(action, self.results.get(action.call.id)) for action in self.actions]
         return [
-            TestRun(command, action.call.turn, has_passed(result))
+            TestRun(command, action.call.turn, self._places[action.call.id], has_passed(result))
             for action, result in ran
             if (command := part_that_tests(action.command)) and not (result and result.kind is Kind.DECISION)
         ]
@@ -193,6 +220,11 @@ class Evidence:
         return any(words().says("serves", one.text) for one in self.said if one.speaker is Kind.ASSISTANT)
 
     @cached_property
+    def _is_of_software(self) -> bool:
+        told = {word for entry in self.transcript for word in _WORD.findall(entry.text.lower())}
+        return len(told & words().sets["of_software"]) >= _FEWEST_OF_SOFTWARE
+
+    @cached_property
     def refusals(self) -> Sequence[Statement]:
         """Where a service said that it cannot do a thing, and did nothing of that kind later."""
         if not self.is_service:
@@ -234,7 +266,7 @@ class Evidence:
         }
         if self.actions or not all(sizes.values()) or len(self.transcript.turns) < _FEWEST_CHAT_TURNS:
             return False
-        if self._says_it_serves:
+        if self._says_it_serves or self._is_of_software:
             return False
         is_balanced = max(sizes.values()) <= _BALANCED * min(sizes.values())
         has_results = any(entry.kind is Kind.TOOL_RESULT for entry in self.transcript)

@@ -8,6 +8,7 @@ from nous.summary.facts import candidate_facts, wishes
 from nous.summary.lessons import MOST as MOST_LESSONS
 from nous.summary.lessons import alike, lessons, standing_alone
 from nous.summary.outcome import judge
+from nous.summary.statements import is_proposed
 from nous.summary.threads import open_threads
 from nous.summary.title import title_of
 from nous.summary.told import tell
@@ -61,5 +62,6 @@ def _key_points(evidence: Evidence, facts: tuple[CandidateFact, ...]) -> tuple[s
     if evidence.is_conversation:
         return tuple(fact.text for fact in facts[:MOST_LESSONS])
     wanted = [fact.text for fact in wishes(evidence)][:_MOST_WANTED]
-    taught = (standing_alone(one.text) for one in lessons(evidence.taught, MOST_LESSONS - len(wanted)))
+    known = [one for one in evidence.taught if not is_proposed(one)]
+    taught = (standing_alone(one.text) for one in lessons(known, MOST_LESSONS - len(wanted)))
     return (*wanted, *(text for text in taught if not any(alike(text, other) for other in wanted)))

@@ -6,23 +6,31 @@ are kept.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from nous.caps import MOST_CANDIDATES
-from nous.episode import CandidateFact, Category, Trust
+from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.secrets import looks_secret
-from nous.summary.candidate import by_agent, by_user, candidate
+from nous.summary.candidate import by_agent, by_user
 from nous.summary.evidence import Evidence
 from nous.summary.lasting import lasts
-from nous.summary.lessons import LONGEST, begins_as_event, is_bound, is_durable, is_lesson, name_in, standing_alone
-from nous.summary.names import code_of, subject_of
+from nous.summary.lessons import (
+    LONGEST,
+    begins_as_event,
+    is_bound,
+    is_lesson,
+    name_in,
+    standing_alone,
+)
+from nous.summary.names import code_of, is_named, subject_of
 from nous.summary.naming import title_of_call
 from nous.summary.people import OTHER_PERSON, people
+from nous.summary.policies import accords, ruling
 from nous.summary.repeats import distinct
 from nous.summary.services import services_done, services_told
-from nous.summary.stale import is_changed, is_gone, is_mended
-from nous.summary.statements import Statement, is_courtesy, is_proposed, is_wish, shortened
+from nous.summary.stale import is_changed, is_gone, is_mended, is_of_the_moment
+from nous.summary.stated import circumstances, corrections, customs
+from nous.summary.statements import Statement, is_courtesy, is_of_work, is_proposed
 from nous.summary.third_person import in_third_person
 from nous.summary.verdicts import verdict_in
 from nous.transcript.model import Kind
@@ -30,17 +38,18 @@ from nous.transcript.model import Kind
 _MOST_REPORTS = 2
 _SHORTEST, _SHORTEST_REPORT = 12, 40
 _EARLY = 60
-_QUOTE = 200
-_FILE = re.compile(r"(?<![\w/.])[\w./@-]*\w\.[a-z]{1,5}\b(?!\()|\b[A-Z]{2,}-\d+\b")
-"""A file, or a ticket."""
-
+_FILE = re.compile(r"(?<![\w/.])[\w./@-]*\w\.[a-z]{1,5}\b(?!\()")
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
 _IMPORT = re.compile(r"\bimports?\b")
-_ONE_TEST = re.compile(
-    r" (?:--(?= )|-(?:-?run|k|t|m|-grep|-testNamePattern|-filter|count|timeout)\b|-(?:v|x|s)(?= |$)|\S*::).*"
-    r"|[^\s\"]*\"[^\"]*$"
-)
-"""The end of a command that picks some of the tests, or was cut within quotes."""
+_PASSED_ON = re.compile(r" -- .*|`.*")
+"""What a command passes on to another, and what was written behind it."""
+
+_MANNER = re.compile(r" -(?:[vxs]|-?(?:count|timeout)(?:[= ]\w+)?)(?= |$)")
+"""An option that changes how tests run, and not which."""
+
+_PICKS = re.compile(r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter)\b|\S*::)|\"[^\"]*$")
+"""Picks some of the tests, or was cut within quotes."""
+_DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted) (?:to |that |on )?(?=\w)")
 _KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
@@ -48,13 +57,6 @@ _BY_AGENT = re.compile(
 _AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
 _RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
 _LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
-_WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
-_SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
-_HOLDS = re.compile(
-    r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
-)
-"""What is said of how a thing is, and not of what is being done."""
-
 Source = Callable[[Evidence], Iterable[CandidateFact]]
 
 
@@ -94,7 +96,7 @@ def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
         if is_own and not OTHER_PERSON.search(one.text) and not evidence.is_conversation:
             for part in (part for part in _CLAUSE.split(one.text) if words().says("preference", part)):
                 text = in_third_person(standing_alone(part))
-                if not (evidence.is_service and _is_of_one_occasion(text)):
+                if not (evidence.is_service and _is_of_one_occasion(part)):
                     yield by_user(text, one.turn, Category.PREFERENCE, confidence=0.85)
 
 
@@ -111,7 +113,7 @@ def choices(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user decided in so many words; what is chosen of a service's offers is of one matter."""
     for one in _said_by_user(evidence) if not (evidence.is_conversation or evidence.is_service) else ():
         if words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text):
-            text = standing_alone(one.text)
+            text = standing_alone(_DECIDED.sub("", standing_alone(one.text)))
             yield by_user(
                 f"The user decided: “{text}”",
                 one.turn,
@@ -131,30 +133,6 @@ def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
             yield by_user(told.text, entry.turn, Category.DECISION, confidence=0.9, subject=told.subject)
 
 
-def told_by_user(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the user states of how things are, each with its name, in whole sentences; people who only talk do not."""
-    return _stated(_of_work(evidence), evidence)
-
-
-def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What of that puts right what somebody has said."""
-    told = (one for one in _of_work(evidence) if words().opens("corrects", one.text))
-    return _stated((replace(one, text=standing_alone(one.text)) for one in told), evidence)
-
-
-def _of_work(evidence: Evidence) -> Iterator[Statement]:
-    """What the user says in a session of work."""
-    is_other = evidence.is_conversation or evidence.is_service
-    return (one for one in evidence.said if one.speaker is Kind.USER and not is_other)
-
-
-def _stated(said: Iterable[Statement], evidence: Evidence) -> Iterator[CandidateFact]:
-    for one in said:
-        if name_in(one.text) and _is_whole(one) and not is_changed(one, evidence):
-            text = standing_alone(one.text)
-            yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text))
-
-
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     """Causes, constraints and settings that the agent states, more surely in its last words than on the way."""
     last = set(evidence.answer)
@@ -165,11 +143,15 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
             begins_as_event(_LABEL.sub("", text))
             or is_bound(text)
             or is_proposed(one)
+            or is_of_work(one)
             or words().says("observed", text)
             or words().says("shows_change", text)
+            or is_of_the_moment(text)
             or is_mended(one, evidence)
-            or is_gone(text, one.turn, evidence)
+            or (is_changed(one, evidence) and not words().says("constraint", text))
+            or is_gone(text, one.place, evidence)
             or _is_of_one_matter(text, evidence)
+            or not is_named(text)
         ):
             continue
         if name_in(text):
@@ -179,33 +161,28 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def reports(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the agent says it has made, by the end of a turn, where no commit says it."""
+    """What the agent says it has made, by the end of a turn, where no commit says it: episodes tell those."""
     if not evidence.files or evidence.commits:
         return
-    made = [(one.turn, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
-    told = [(turn, text) for turn, text in made if _is_report(text, evidence) and not is_gone(text, turn, evidence)]
-    for turn, text in told[-_MOST_REPORTS:]:
-        yield by_agent(text, turn, Category.EVENT, subject=subject_of(text), confidence=0.65)
-
-
-def commits(evidence: Evidence) -> Iterator[CandidateFact]:
-    for subject, turn in evidence.commits:
-        text = f"Committed “{shortened(subject, _QUOTE)}”"
-        yield by_agent(text, turn, Category.EVENT, subject=code_of(subject), confidence=0.85)
+    made = [(one, standing_alone(_BY_AGENT.sub("", one.text))) for one in evidence.reports]
+    told = [(one, text) for one, text in made if _is_report(text, evidence) and not is_gone(text, one.place, evidence)]
+    for one, text in told[-_MOST_REPORTS:]:
+        yield by_agent(text, one.turn, Category.EVENT, subject=subject_of(text), confidence=0.65)
 
 
 def ways_to_test(evidence: Evidence) -> Iterator[CandidateFact]:
-    """How tests are run here: the shortest command that passed, without what picks some of them.
+    """How tests are run here: the shortest command that passed and picks none of them.
 
     Where a command is named for one kind of tests, so is the fact.
     """
-    passed = [(run.command, _ONE_TEST.sub("", run.command), run.turn) for run in evidence.tests if run.passed]
-    ranked = sorted(passed, key=lambda run: (run[0] != run[1], _KIND_OF_TEST.search(run[1]) is not None, len(run[1])))
-    for _, command, turn in ranked[:1]:
+    passed = [(_MANNER.sub("", _PASSED_ON.sub("", run.command)), run.turn) for run in evidence.tests if run.passed]
+    whole = [(command, turn) for command, turn in passed if not _PICKS.search(command)]
+    ranked = sorted(whole, key=lambda run: (_KIND_OF_TEST.search(run[0]) is not None, len(run[0])))
+    for command, turn in ranked[:1]:
         kind = _KIND_OF_TEST.search(command)
         told, subject = (f"The {kind[1]} tests", f"{kind[1]} tests") if kind else ("Tests", "tests")
         text = f"{told} are run with `{command}`"
-        yield candidate(text, turn, Category.TOOL, Trust.TOOL, subject=subject, confidence=0.8)
+        yield by_agent(text, turn, Category.TOOL, subject=subject, confidence=0.8)
 
 
 SOURCES: tuple[Source, ...] = (
@@ -215,12 +192,13 @@ SOURCES: tuple[Source, ...] = (
     choices,
     verdicts,
     corrections,
+    circumstances,
+    customs,
     people,
     findings,
     services_done,
     services_told,
     reports,
-    commits,
     ways_to_test,
 )
 
@@ -238,12 +216,16 @@ def _taught(evidence: Evidence) -> Sequence[Statement]:
     if not evidence.is_service:
         return evidence.taught
     said = (one for one in evidence.said if one.speaker is Kind.ASSISTANT)
-    return [one for one in said if is_lesson(one) or (is_durable(one) and words().says("policy", one.text))]
+    ruled = (one if is_lesson(one) else ruling(one) for one in said)
+    return [one for one in ruled if one and accords(one.text, evidence)]
 
 
 def _is_of_one_occasion(text: str) -> bool:
     """Whether a service's user wants *text* of what is before them."""
-    return words().says("of_the_offers", text) or words().opens("one_occasion", text)
+    known = words()
+    is_lasting = known.says("each_time", text) or known.says("out_of_habit", text)
+    is_bound = known.says("of_the_offers", text) or known.opens("one_occasion", text)
+    return is_bound or (known.says("wanted_now", text) and not is_lasting)
 
 
 def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
@@ -262,13 +244,6 @@ def _who_alone(text: str) -> str:
     )
     joined = next(other, None)
     return text[: joined.start()] if joined else text
-
-
-def _is_whole(one: Statement) -> bool:
-    """Whether *one* is a sentence on how a thing is, and asks for nothing."""
-    is_wanted = is_wish(one) or any(words().opens(name, one.text) for name in ("directive", "preamble"))
-    is_whole = _WHOLE.match(one.text) and _HOLDS.search(one.text) and not _SPEAKER.search(one.text)
-    return bool(is_whole) and not is_wanted and is_durable(one)
 
 
 def _is_report(text: str, evidence: Evidence) -> bool:

@@ -6,6 +6,7 @@ They are held to what was said, as a model's facts are. Where that leaves nothin
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from nous.brief import Brief, Passage
 from nous.episode import CandidateFact, Category, Summary, Trust
@@ -13,7 +14,7 @@ from nous.language import words
 from nous.prose import sentences
 from nous.summary.decisions import LEAST_SURE
 from nous.summary.evidence import Evidence
-from nous.summary.facts import Source, choices, identities, preferences, standing_rules, told_by_user
+from nous.summary.facts import Source, choices, identities, preferences, standing_rules
 from nous.summary.grounding import grounded
 from nous.summary.lasting import lasts, outlasts
 from nous.summary.lessons import is_durable, name_in, standing_alone
@@ -21,6 +22,8 @@ from nous.summary.names import subject_of
 from nous.summary.people import people
 from nous.summary.planted import is_instruction
 from nous.summary.repeats import distinct
+from nous.summary.stale import is_of_the_moment
+from nous.summary.stated import circumstances, customs
 from nous.summary.statements import DOCUMENT, Statement
 from nous.transcript.model import Entry, Kind, Transcript
 
@@ -50,20 +53,29 @@ def facts_of(summary: Summary, brief: Brief | None) -> tuple[CandidateFact, ...]
         return tuple(distinct(point for point in points if not is_instruction(point.text)))
     evidence = Evidence(_shown(brief))
     own = (fact for source in _OF_USER for fact in source(evidence) if fact.trust is Trust.USER)
-    told = (replace(fact, confidence=LEAST) for fact in told_by_user(evidence))
+    told = (replace(fact, confidence=LEAST) for fact in chain(circumstances(evidence), customs(evidence)))
     said = (replace(fact, trust=Trust.USER) for fact in _sound((*filter(lasts, own), *told), brief))
-    return tuple(distinct((*_sound(_decided(brief), brief), *said, *_sound(points, brief))))
+    return tuple(distinct((*_sound(filter(lasts, _decided(brief)), brief), *said, *_sound(points, brief))))
 
 
 def _points(summary: Summary) -> Iterator[CandidateFact]:
     """The key points that somebody who was not there understands, and that are no events."""
     for point in summary.key_points:
         is_whole = is_durable(Statement(text=point, speaker=Kind.ASSISTANT, turn=0))
-        is_whole = is_whole and outlasts(point) and not words().opens("of_the_moment", point)
+        is_whole = is_whole and outlasts(point) and not words().opens("wish", point)
+        is_whole = is_whole and not (is_of_the_moment(point) or _is_diagnosis(point))
         if is_whole and _BEGINS.match(point) and not _POINTS_BACK.match(point):
             category = Category.TECHNICAL if name_in(point) else Category.CONCEPT
             text = standing_alone(point)
             yield CandidateFact(text=text, category=category, subject=subject_of(text), confidence=LEAST)
+
+
+def _is_diagnosis(point: str) -> bool:
+    """Whether *point* says why something went wrong, and nothing that holds."""
+    known = words()
+    is_fault = known.says("faulty", point) and not known.says("holds_anyway", point)
+    is_lasting = known.says("constraint", point) or known.says("decision", point)
+    return is_fault or (known.says("cause", point) and not is_lasting)
 
 
 def _decided(brief: Brief) -> Iterator[CandidateFact]:

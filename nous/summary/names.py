@@ -50,6 +50,13 @@ def _first(text: str) -> str:
     return next(filter(None, names_in(text)), "")
 
 
+def is_named(text: str) -> bool:
+    """Whether the code in *text*, if there is any, has a name that is not called so anywhere."""
+    names = set(names_in(text))
+    sets = words().sets
+    return "`" not in text or not names <= sets["of_any_code"] | sets["general"]
+
+
 def names_in(text: str) -> Iterator[str]:
     """The names in *text*, without the marks of code, the arguments of calls and the lines of files."""
     for found in _NAME.finditer(text):

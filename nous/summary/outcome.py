@@ -97,6 +97,8 @@ def stopped_at_work(evidence: Evidence) -> Judgement | None:
     if not evidence.answer or evidence.closing or not _announces(evidence.answer[-1]):
         return None
     last = evidence.answer[-1]
+    if evidence.tests and evidence.tests[-1].passed and evidence.tests[-1].place > last.place:
+        return None
     text = f"The record stops in turn {last.turn} with work still to come: {_quoted(last)}."
     return _short_of(evidence, text, (last.turn,), "last words")
 

@@ -1,7 +1,8 @@
 """What two people who talk say of themselves."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from nous.episode import CandidateFact, Category, Trust
 from nous.language import words
@@ -22,12 +23,15 @@ _CHATTER = re.compile(
 _ENDS_OPEN = re.compile(
     r"(?:\.{2,}|…|\b(?:it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
 )
+_MINE_AND_I = re.compile(r"My (?:\w+ ){1,4}I\b")
+"""Something of mine, and that I do something with it: no sentence that can be told of somebody else."""
+
 _NEAR = re.compile(r"My (\w+)\b", re.IGNORECASE)
 _SOMEBODY = frozenset({"he", "she", "him"})
 _OTHERS = _SOMEBODY | {"they", "them"}
 _NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
-_RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
+_RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|They|He|She|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
 
 
 def people(evidence: Evidence) -> list[CandidateFact]:
@@ -65,14 +69,23 @@ def _is_passing(text: str, *, is_liking: bool) -> bool:
     sets, known = words().sets, words()
     told = _WORD.findall(text)
     is_named = any(word[0].isupper() or word[0].isdigit() for word in told[1:] if not word.startswith("I"))
-    said = {word.lower() for word in told}
-    others = said & (_SOMEBODY if is_named else _OTHERS)
-    if known.says("passing", text) or (others and said.isdisjoint(sets["near"])):
+    said = [word.lower() for word in told]
+    others = _first(said, _SOMEBODY if is_named else _OTHERS)
+    if (
+        known.says("passing", text)
+        or _MINE_AND_I.match(text)
+        or (others < len(said) and others < _first(said, sets["near"]))
+    ):
         return True
     if is_named:
         return False
-    is_of_life = not said.isdisjoint(sets["near"] | sets["living"] | sets["times"])
+    is_of_life = _first(said, sets["near"] | sets["living"] | sets["times"]) < len(said)
     return _ENDS_OPEN.search(text) is not None or not (is_liking or is_of_life)
+
+
+def _first(said: Sequence[str], among: AbstractSet[str]) -> int:
+    """Where the first word *among* some stands in what was *said*; behind its end if there is none."""
+    return next((place for place, word in enumerate(said) if word in among), len(said))
 
 
 def _telling(text: str) -> int:

@@ -13,6 +13,16 @@ _FAILURES = re.compile(
     r"|failures[:=] ?[1-9]",
     re.MULTILINE,
 )
+_NOTHING_RAN = re.compile(
+    r"\[no tests? (?:to run|files?)\]|\bno tests (?:ran|found|collected|to run)\b"
+    r"|\b(?:collected 0 items|running 0 tests|0 passing)\b",
+    re.IGNORECASE,
+)
+"""What runners say of a run that found nothing to run."""
+
+_SOMETHING_RAN = re.compile(
+    r"\b[1-9]\d* (?:passed|passing|tests?)\b|^ok\s+\S+\s+(?!.*\[no test)|running [1-9]", re.MULTILINE
+)
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,40}\] ", re.MULTILINE)
 """What git says of a commit that it made, whatever failed after that."""
 
@@ -53,8 +63,12 @@ def has_committed(result: Entry | None) -> bool:
 
 
 def has_passed(result: Entry | None) -> bool:
-    """Whether a call that runs tests, with that *result*, found no fault."""
-    return not is_undone(result) and not (result and _FAILURES.search(result.text[-_END_OF_RESULT:]))
+    """Whether a call that runs tests, with that *result*, ran some and found no fault."""
+    if result is None:
+        return True
+    told = result.text[-_END_OF_RESULT:]
+    is_idle = _NOTHING_RAN.search(told) and not _SOMETHING_RAN.search(told)
+    return not (is_undone(result) or is_idle or _FAILURES.search(told))
 
 
 def _is_approval(entry: Entry) -> bool:

@@ -8,23 +8,37 @@ from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.summary.candidate import by_agent
 from nous.summary.evidence import Evidence
+from nous.summary.heard import content_of
 from nous.summary.lessons import name_in
 from nous.summary.names import code_of
 from nous.summary.people import FIRST_PERSON
-from nous.summary.statements import Statement, plain, says_done, terms
+from nous.summary.policies import accords
+from nous.summary.statements import Statement, deeds, plain, says_done, terms
 from nous.summary.third_person import of_the_user
 from nous.transcript.model import Entry, Kind
 
+_CANCELLED = "deed_cancel"
 _MOST_TOLD = 5
 _OWN_WORDS = 2
 _MOST_LISTED = 16
 _LONGEST_LIST = 300
 _INTRODUCES = re.compile(r"(?:,? (?:to|as|as follows|with the following[^:]*|and here[^:]*))?:$")
+_REPORTS = re.compile(
+    r"\bsuccessfully\b|^(?:Your|The) (?:[\w#]+ ){0,3}(?:reservation|order|booking|flight|trip|ticket)s?(?: #?\w+)?"
+    r" (?:has|have) (?:now )?been \w+ed\b"
+)
 _WORD = re.compile(r"[\w'\u2019-]+")
 _ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
+_MAY = re.compile(r"You (?:can|will|may)\b", re.IGNORECASE)
+"""How a right begins that somebody has in the case before them, and not as what they are."""
+
+_AS_A = re.compile(r"As an? ", re.IGNORECASE)
 _NUMBER = re.compile(r"#?(?=\d*[A-Z])[A-Z\d]{5,}")
 _MATTER = r"(?:reservation|order|booking|flight|trip|ticket|payment|cancellation|return|refund)"
 _OF_A_MATTER = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{_MATTER}s?\b", re.IGNORECASE)
+_RECORDED = re.compile(rf"Your (?:\w+ ){{0,2}}{_MATTER}(?: #?[A-Z\d]+)? is\b", re.IGNORECASE)
+"""How begins what the record of a matter says, which is looked up anew and changes."""
+
 _OF_SEVERAL = re.compile(rf"\b{_MATTER}s\b")
 _NUMBERED = re.compile(
     r"\b(?i:reservation|order|booking|confirmation)\b[^.\n]{0,16}?(?<![A-Z\d-])"
@@ -39,24 +53,42 @@ _PROPER = re.compile(
 
 
 def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What was booked, changed or refunded for the user, with what is listed below the report of it."""
+    """What was booked, changed or refunded for the user, with what is listed below the report of it.
+
+    What the agent reports later of the same matter counts: what was cancelled is left out, and what has changed goes
+    from the list.
+    """
     for at, one in enumerate(evidence.said) if evidence.is_service else ():
-        is_report = one.speaker is Kind.ASSISTANT and "successfully" in one.text and says_done(one)
+        is_report = one.speaker is Kind.ASSISTANT and _REPORTS.search(one.text) and says_done(one)
         if not is_report or FIRST_PERSON.match(one.text):
             continue
-        text, listed = _INTRODUCES.sub("", one.text), _listed(evidence.said[at : at + _MOST_LISTED])
+        text, numbers = _INTRODUCES.sub("", one.text), _numbers(one, evidence)
+        later = _reported_later(numbers, one, evidence)
+        if any(_CANCELLED in deeds(each.text) for each in later) and _CANCELLED not in deeds(text):
+            continue
+        listed = _listed(evidence.said[at : at + _MOST_LISTED], later)
         told = f"{text.rstrip('.!')}: {listed}" if listed else text
-        numbers = _numbers(one, evidence)
         if _names_what(told) and (numbers or _PROPER.search(told)):
             yield _told(told, numbers, one.turn, Category.EVENT, 0.85, subject=code_of(text, "user"))
 
 
-def _listed(said: Sequence[Statement]) -> str:
-    """What stands in the list below the first of *said*, or below the sentence after it that only leads to the list."""
+def _listed(said: Sequence[Statement], later: Iterable[Statement]) -> str:
+    """What stands in the list below the first of *said*, or below the sentence after it that only leads to the list.
+
+    What *later* reports speak of is left out.
+    """
     lead = next((one for one in said[:2] if one.turn == said[0].turn and one.text.endswith(":")), None)
-    items = [one.text.rstrip(".") for one in said if lead and lead.text in map(plain, one.under)]
+    empty = content_of(" ".join(words().sets["of_any_service"]))
+    changed = frozenset[str]().union(*(content_of(one.text) for one in later)) - empty
+    below = (one for one in said if lead and lead.text in map(plain, one.under))
+    items = [one.text.rstrip(".") for one in below if not _are_akin(content_of(one.text.partition(":")[0]), changed)]
     joined = "; ".join(items).replace(":; ", ": ").rstrip(":; ")
     return joined if len(joined) <= _LONGEST_LIST else joined[: joined.rfind("; ", 0, _LONGEST_LIST)]
+
+
+def _are_akin(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether one of *some* begins as one of the *others* does, as "bags" and "baggage" do."""
+    return any(one.startswith(other) or other.startswith(one) for one in some for other in others)
 
 
 def services_told(evidence: Evidence) -> list[CandidateFact]:
@@ -66,9 +98,10 @@ def services_told(evidence: Evidence) -> list[CandidateFact]:
 
 def _things_told(evidence: Evidence) -> Iterator[CandidateFact]:
     for one in (one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)):
-        is_of_one = _OF_A_MATTER.search(one.text) is not None
+        is_of_one = bool(_OF_A_MATTER.search(one.text) or _MAY.match(one.text))
         numbers = _numbers(one, evidence) if is_of_one else ()
-        if (numbers or not is_of_one or _PROPER.search(one.text)) and not _changes_later(numbers, one.turn, evidence):
+        is_right = not is_of_one and (not _AS_A.match(one.text) or accords(one.text, evidence))
+        if (numbers or is_right or _PROPER.search(one.text)) and not _changes_later(numbers, one, evidence):
             yield _told(one.text, numbers, one.turn, Category.STATUS, 0.65, subject=code_of(one.text, "user"))
 
 
@@ -106,11 +139,16 @@ def _given(calls: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in ids if _NUMBER.fullmatch(value)))
 
 
-def _changes_later(numbers: tuple[str, ...], turn: int, evidence: Evidence) -> bool:
-    """Whether a later call changed a matter with one of the *numbers*, or the agent reports that of it."""
-    later = (one for one in evidence.said if one.turn > turn and one.speaker is Kind.ASSISTANT)
-    reported = {number for one in later if says_done(one) for number in _numbers(one, evidence)}
-    return any(number in reported or evidence.changed.has(number, turn + 1) for number in numbers)
+def _changes_later(numbers: tuple[str, ...], told: Statement, evidence: Evidence) -> bool:
+    """Whether a call after *told* changed a matter with one of the *numbers*, or the agent reports that of it."""
+    is_changed = any(evidence.changed.has(number, told.place) for number in numbers)
+    return is_changed or bool(_reported_later(numbers, told, evidence))
+
+
+def _reported_later(numbers: Sequence[str], told: Statement, evidence: Evidence) -> list[Statement]:
+    """What the agent says in later turns that was done to one of the matters."""
+    later = (one for one in evidence.said if one.turn > told.turn and one.speaker is Kind.ASSISTANT)
+    return [one for one in later if says_done(one) and not {*numbers}.isdisjoint(_numbers(one, evidence))]
 
 
 def _names_what(text: str) -> bool:
@@ -128,5 +166,6 @@ def _is_told(one: Statement) -> bool:
         known.says(name, one.text) for name in ("hedge", "formality", "asks", "offers_more", "unable", "undone")
     )
     is_own = _ABOUT_YOU.match(one.text) and not (is_more or one.is_question or one.text.endswith(":"))
+    is_own = is_own and not _RECORDED.match(one.text)
     is_bare = known.says("points_elsewhere", one.text)
     return bool(is_own) and not is_bare and name_in(one.text) is not None and not says_done(one)

@@ -4,23 +4,44 @@ from nous.language import words
 from nous.summary.evidence import Evidence
 from nous.summary.names import names_in
 from nous.summary.statements import Statement
+from nous.transcript.model import Kind
+
+
+def is_of_the_moment(text: str) -> bool:
+    """Whether *text* says what is before its reader just now."""
+    known = words()
+    return known.opens("of_the_moment", text) or known.opens("on_show", text) or known.says("new_here", text)
 
 
 def is_mended(one: Statement, evidence: Evidence) -> bool:
-    """Whether *one* says what is before its reader just now, or what is wrong with what was changed afterwards."""
+    """Whether *one* says what was wrong and has been put right since.
+
+    What is wrong is told with the words for it, or stands in the answer to somebody who complains.
+    """
     known = words()
-    if known.opens("of_the_moment", one.text) or known.opens("on_show", one.text) or known.says("new_here", one.text):
-        return True
-    is_fault = known.says("faulty", one.text) and not known.says("holds_anyway", one.text)
-    return is_fault and is_changed(one, evidence)
+    if known.says("holds_anyway", one.text):
+        return False
+    is_fault = known.says("faulty", one.text) and _is_named_in_changes(one, evidence.begins[one.turn] - 1, evidence)
+    is_cause = not known.says("constraint", one.text) and _answers_complaint(one, evidence)
+    return is_fault or (is_cause and evidence.works_after(one.place))
 
 
 def is_changed(one: Statement, evidence: Evidence) -> bool:
-    """Whether a name in *one* is in what was changed in its turn, or later."""
-    return any(evidence.changed.has(name, one.turn) for name in names_in(one.text) if name)
+    """Whether a name in *one* is in what was changed after it was said."""
+    return _is_named_in_changes(one, one.place, evidence)
 
 
-def is_gone(text: str, turn: int, evidence: Evidence) -> bool:
-    """Whether a turn after *turn* took out of the code what *text* names, or took away the file."""
+def is_gone(text: str, place: int, evidence: Evidence) -> bool:
+    """Whether a change after *place* took out of the code what *text* names, or took away the file."""
     changed = evidence.changed
-    return any(changed.takes_out(name, turn) or changed.takes_away(name, turn) for name in names_in(text))
+    return any(changed.takes_out(name, place) or changed.takes_away(name, place) for name in names_in(text))
+
+
+def _is_named_in_changes(one: Statement, after: int, evidence: Evidence) -> bool:
+    return any(evidence.changed.has(name, after) for name in names_in(one.text) if name)
+
+
+def _answers_complaint(one: Statement, evidence: Evidence) -> bool:
+    """Whether the user said in the turn of *one* that something is wrong."""
+    asked = (each for each in evidence.said if each.turn == one.turn and each.speaker is Kind.USER)
+    return any(words().says("complaint", each.text) for each in asked)

@@ -35,12 +35,14 @@ _SPACE = re.compile(r"\s+")
 class Statement:
     """One sentence. `is_quoted` means that it stands in a document the speaker pasted.
 
-    `under` is what it stands under: headings, and what leads in its list.
+    `place` is that of its entry in the transcript, from 0. `under` is what it stands under: headings, and what leads in
+    its list.
     """
 
     text: str
     speaker: Kind
     turn: int
+    place: int = 0
     is_heading: bool = False
     is_quoted: bool = False
     under: tuple[str, ...] = ()
@@ -69,11 +71,12 @@ class Asked:
 
 def statements(transcript: Transcript) -> tuple[Statement, ...]:
     """Everything people and agents said, in order. Code, tables and tool output are left out."""
-    return tuple(one for entry in transcript if entry.kind in SPOKEN for one in statements_of(entry))
+    spoken = ((place, entry) for place, entry in enumerate(transcript) if entry.kind in SPOKEN)
+    return tuple(one for place, entry in spoken for one in statements_of(entry, place))
 
 
-def statements_of(entry: Entry) -> Iterator[Statement]:
-    """What one entry says."""
+def statements_of(entry: Entry, place: int) -> Iterator[Statement]:
+    """What the entry at *place* says."""
     is_quoted = entry.kind is Kind.USER and len(entry.text) > DOCUMENT
     leads, line, line_ends = Leads(), "", -1
     for start, end in sentences(entry.text):
@@ -85,6 +88,7 @@ def statements_of(entry: Entry) -> Iterator[Statement]:
                 text=text,
                 speaker=entry.kind,
                 turn=entry.turn,
+                place=place,
                 is_heading=raw.lstrip().startswith("#"),
                 is_quoted=is_quoted,
                 under=leads.over(raw, line),
@@ -160,6 +164,11 @@ def is_proposed(one: Statement) -> bool:
     """Whether a statement is what could or should be done: it stands under a plan or options, or begins as an order."""
     known = words()
     return any(known.says("proposes", lead) for lead in one.under) or known.opens("wish", one.text)
+
+
+def is_of_work(one: Statement) -> bool:
+    """Whether a statement stands under what tells what was wrong, or what was done about it."""
+    return any(words().says("tells_of_work", lead) for lead in one.under)
 
 
 def is_polite(one: Statement) -> bool:

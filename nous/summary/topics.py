@@ -1,7 +1,7 @@
 """What a session is about: the words its user comes back to."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from nous.language import words
 from nous.prose import without_code
@@ -20,18 +20,23 @@ _FEWEST = 2
 
 
 def topics_of(evidence: Evidence) -> tuple[str, ...]:
-    """At most `MOST` words, the most frequent first; a word that the user used counts three times."""
+    """At most `MOST` words, the most frequent first; a word that the user used counts three times.
+
+    A word and its plural are one, told as it was said most.
+    """
     excluded = words().sets["stopwords"] | words().sets["general"] | words().sets["courtesy"]
     counts: Counter[str] = Counter()
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for entry in evidence.transcript:
         text = _ADDRESS.sub(" ", without_code(entry.text[:_LONGEST_PROMPT])) if entry.kind in _WEIGHTS else ""
         for found in _WORD.findall(text):
             word = found.lower().replace("\u2019", "'").removesuffix("'s")
             if not {word, _singular(word)} & excluded:
                 counts[_singular(word)] += _WEIGHTS[entry.kind]
-    return tuple(word for word, count in counts.most_common(MOST) if count >= _LEAST) or tuple(
-        word for word, _ in counts.most_common(_FEWEST)
-    )
+                forms[_singular(word)][word] += 1
+    telling = [word for word, count in counts.most_common(MOST) if count >= _LEAST]
+    telling = telling or [word for word, _ in counts.most_common(_FEWEST)]
+    return tuple(forms[word].most_common(1)[0][0] for word in telling)
 
 
 def _singular(word: str) -> str:

@@ -8,9 +8,6 @@ from nous.summary.names import code_of
 from nous.summary.statements import shortened
 
 _QUOTE, _LONGEST_WHAT = 200, 80
-_LONGEST_NAME = 3
-"""Words of a reason that is nothing but what should stand there instead."""
-
 _ANSWER = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _DIRECTORIES = re.compile(r"/(?:[^/\s()]+/)+")
 _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
@@ -41,16 +38,15 @@ def verdict_in(told: str, title: str | None = None) -> Verdict | None:
 
 
 def _rejection(what: str, reason: str, title: str | None) -> Verdict | None:
-    if not _instructs(what, reason):
+    if not _instructs(reason):
         return None
     described, file = _DESCRIBED.match(what), _FILE.match(what)
     named = title or (f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT))
     return Verdict(f"The user rejected {named}: “{reason}”", file["file"] if file else code_of(reason, "user"))
 
 
-def _instructs(what: str, reason: str) -> bool:
-    """Whether the reason of a rejection says what to do, or what should stand there; mere questions and news do not."""
+def _instructs(reason: str) -> bool:
+    """Whether the reason of a rejection says what to do; mere questions, news and names do not."""
     known = words()
-    is_name = "(" in what and len(reason.split()) <= _LONGEST_NAME and not reason.endswith("?")
     is_wish = known.opens("wish", reason) or known.opens("directive", reason) or known.says("instructs", reason)
-    return is_name or (is_wish and not known.opens("waits", reason))
+    return is_wish and not known.opens("waits", reason)

@@ -138,6 +138,20 @@ def test_its_points_come_from_every_part_of_the_session(told: Told, see: See) ->
     assert points[:4] == tuple(part.key_points[0] for part in parts)
 
 
+def test_its_facts_are_those_of_the_whole_session_which_knows_what_was_undone_later(told: Told, see: See) -> None:
+    undone = "`module_99` takes the first match instead of the longest one."
+    edit = {"tool": "Edit", "tool_input": {"file_path": "/repo/module_99.py", "new_string": "module_99 = longest()"}}
+    said = [("user", "How does it match?"), ("assistant", undone)]
+    whole = worked(told, 24).entries
+    kept = [(each.kind, each.text, {"tool": each.tool, "tool_input": each.tool_input}) for each in whole]
+
+    episode = see(told(*said, *kept, ("user", "Take the longest."), ("tool_call", "edit", edit)))
+
+    assert episode.windows > 1
+    assert undone not in [fact.text for fact in episode.candidate_facts]
+    assert undone in [fact.text for fact in see(told(*said, *kept)).candidate_facts]
+
+
 def test_it_begins_as_the_first_window_and_ends_as_the_last(told: Told, see: See) -> None:
     transcript = worked(told, 24)
     parts = [summarize(window.transcript).summary for window in windows(transcript, BUDGET).windows]

@@ -131,6 +131,12 @@ def test_topics_are_what_the_user_comes_back_to(told: Told) -> None:
     assert summarize(told(*SESSION)).summary.topics[:2] == ("cache", "page")
 
 
+def test_a_topic_is_called_as_it_was_said_most(told: Told) -> None:
+    said = [("user", "Does postgres keep pages in postgres?"), ("assistant", "Yes, postgres keeps each page.")]
+
+    assert summarize(told(*said)).summary.topics[0] == "postgres"
+
+
 def test_written_files_are_listed(told: Told) -> None:
     assert summarize(told(*SESSION)).files_touched == ("/repo/src/cache.py",)
 

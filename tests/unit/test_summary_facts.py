@@ -9,6 +9,7 @@ from nous.caps import MOST_CANDIDATES as MOST
 from nous.episode import CandidateFact, Category, Trust
 from nous.secrets import looks_secret
 from nous.summary.evidence import Evidence
+from nous.summary.extractive import summarize
 from nous.summary.facts import candidate_facts
 from nous.summary.third_person import in_third_person, of_the_user
 from nous.transcript.model import Transcript
@@ -80,16 +81,10 @@ def test_verdicts_of_the_user_are_decisions(told: Told, decision: str, fact: str
 
 @pytest.mark.parametrize(
     "reason",
-    ["is 241 really still a problem?", "wait please, let's talk", "we have more inbound changes coming", "too slow"],
+    ["is 241 really still a problem?", "wait please, let's talk", "we have more inbound changes coming", "Acme Inc."],
 )
 def test_a_rejection_that_says_not_what_to_do_teaches_nothing(told: Told, reason: str) -> None:
     assert facts(told, ("user", "Go on."), ("decision", f"Rejected Bash: {reason}")) == []
-
-
-def test_a_rejection_that_gives_a_name_says_what_should_stand_there(told: Told) -> None:
-    found = said(told, ("user", "Go on."), ("decision", "Rejected Write(LICENSE): Acme Inc."))
-
-    assert found == [("The user rejected Write(LICENSE): “Acme Inc.”", Category.DECISION, (1,))]
 
 
 def test_a_rejection_without_a_reason_teaches_nothing(told: Told) -> None:
@@ -132,15 +127,19 @@ def test_tests_are_known_by_the_shortest_command_that_passed(told: Told) -> None
     assert found == [("Tests are run with `pytest -q tests/unit`.", Category.TOOL, (1,))]
 
 
-def test_a_command_for_some_of_the_tests_is_told_without_what_picks_them(told: Told) -> None:
-    found = said(
-        told,
-        ("user", "Go on."),
-        bash('go test ./cli/... -run "Chunk" -v', call_id="1"),
-        ("tool_result", "ok", {"call_id": "1"}),
-    )
+@pytest.mark.parametrize(
+    ("command", "told_of"),
+    [
+        ("go test ./cli/... -v -count=1", ["go test ./cli/..."]),
+        ("mise run test -- -run Chunk", ["mise run test"]),
+        ('go test ./cli/... -run "Chunk" -v', []),
+        ("pytest tests/unit/test_a.py::test_b", []),
+    ],
+)
+def test_a_command_tells_how_all_tests_are_run_if_it_picks_none(told: Told, command: str, told_of: list[str]) -> None:
+    found = said(told, ("user", "Go on."), bash(command))
 
-    assert found == [("Tests are run with `go test ./cli/...`.", Category.TOOL, (1,))]
+    assert [text for text, _, _ in found] == [f"Tests are run with `{told}`." for told in told_of]
 
 
 def test_a_command_for_all_tests_is_preferred_to_a_shorter_one_for_some(told: Told) -> None:
@@ -149,12 +148,13 @@ def test_a_command_for_all_tests_is_preferred_to_a_shorter_one_for_some(told: To
     assert found == [("Tests are run with `mise run test`.", Category.TOOL, (1,))]
 
 
-def test_commits_are_events_by_their_subject(told: Told) -> None:
-    found = said(
-        told, ("user", "Commit."), bash('git commit -m "Fix the cache" && gh pr comment -b "$(cat <<EOF\nno\nEOF\n)"')
-    )
+def test_a_commit_is_told_by_the_episode_and_no_fact(told: Told) -> None:
+    command = 'git commit -m "Fix the cache" && gh pr comment -b "$(cat <<EOF\nno\nEOF\n)"'
 
-    assert found == [("Committed “Fix the cache”", Category.EVENT, (1,))]
+    extracted = summarize(told(("user", "Commit."), bash(command)))
+
+    assert "“Fix the cache”" in extracted.summary.summary
+    assert extracted.candidate_facts == ()
 
 
 def test_what_was_done_for_the_user_is_told_of_the_user(told: Told) -> None:
@@ -269,8 +269,7 @@ def test_the_second_person_becomes_the_user() -> None:
         (("decision", "Approved the plan: Split the parser"), Category.DECISION, Trust.USER),
         (("assistant", "`os.Chdir` fails because it moves the whole process."), Category.TECHNICAL, Trust.ASSISTANT),
         (("assistant", "Your seat 4C has been successfully booked."), Category.EVENT, Trust.ASSISTANT),
-        (bash('git commit -m "Fix the cache"'), Category.EVENT, Trust.ASSISTANT),
-        (bash("pytest -q tests/unit"), Category.TOOL, Trust.TOOL),
+        (bash("pytest -q tests/unit"), Category.TOOL, Trust.ASSISTANT),
     ],
 )
 def test_a_fact_says_whose_words_it_is(told: Told, entry: tuple[Any, ...], category: Category, trust: Trust) -> None:

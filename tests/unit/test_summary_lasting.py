@@ -132,15 +132,6 @@ def test_of_two_facts_of_which_one_says_all_of_the_other_the_longer_is_kept(told
     assert texts(told, ("user", "Go on."), ("assistant", short), ("assistant", long)) == [long]
 
 
-def test_what_was_done_is_told_beside_what_was_approved(told: Told) -> None:
-    command = 'git commit -m "Split the parser"'
-    commit = ("tool_call", command, {"tool": "Bash", "tool_input": {"command": command}})
-
-    found = texts(told, ("user", "Go on."), ("decision", "Approved the plan: Plan: Split the parser"), commit)
-
-    assert found == ["The user approved the plan “Split the parser”", "Committed “Split the parser”"]
-
-
 def test_who_somebody_is_ends_where_they_go_on_with_something_else(told: Told) -> None:
     said = "Certainly, my user ID is mia_li_3668, and the zip code is 78712, and the reason is a change of plan."
 

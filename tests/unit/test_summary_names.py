@@ -38,7 +38,7 @@ def test_a_number_is_no_name_so_that_a_new_one_can_take_its_place() -> None:
 @pytest.mark.parametrize(
     ("decision", "subject"),
     [
-        ("Rejected Write(/home/me/LICENSE): Acme Inc.", "LICENSE"),
+        ("Rejected Write(/home/me/LICENSE): use the MIT one", "LICENSE"),
         ("Rejected Bash: use `make check` instead", "make check"),
         ("Approved the plan: Plan: Inline `load_all()`", "load_all"),
         ('Answered: "Which database?"="Postgres"', "Which database"),

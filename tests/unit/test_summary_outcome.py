@@ -40,6 +40,11 @@ CASES: dict[str, tuple[Entries, Outcome, str]] = {
         Outcome.PARTIAL,
         "turn 1 with work still to come",
     ),
+    "ran the tests it announced": (
+        (ASKED, EDIT, ("assistant", "Now let me run the tests:"), TEST, ("tool_result", "3 passed", {"call_id": "c2"})),
+        Outcome.RESOLVED,
+        "led to changes in turn 1 and no error came after",
+    ),
     "waiting for the user": (
         (ASKED, EDIT, ("assistant", "There are two ways. Which one do you prefer?")),
         Outcome.PARTIAL,

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from nous.summary.evidence import Evidence
-from nous.summary.facts import candidate_facts
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
@@ -33,9 +32,9 @@ def came(kind: str, text: str, **fields: Any) -> Said:
     ],
 )
 def test_a_commit_is_told_if_it_was_made(told: Told, results: list[Said], told_of: int) -> None:
-    found = candidate_facts(Evidence(told(("user", "Commit it."), COMMIT, *results)))
+    evidence = Evidence(told(("user", "Commit it."), COMMIT, *results))
 
-    assert [fact.text for fact in found] == ["Committed \u201cMend it\u201d"] * told_of
+    assert [subject for subject, _ in evidence.commits] == ["Mend it"] * told_of
 
 
 def test_what_was_approved_and_done_is_a_change(told: Told) -> None:

@@ -91,6 +91,8 @@ def test_who_somebody_is_says_no_number_of_a_matter(told: Told) -> None:
         "If the certificate's balance would go down, I'd prefer to use my gift card.",
         "Once everything is set, I'd prefer to pay with a gift card.",
         "I prefer to use a gift card for this one instead.",
+        "I do not want travel insurance.",
+        "I would prefer a refund through PayPal if possible.",
     ],
 )
 def test_what_is_wanted_of_one_booking_is_no_preference(told: Told, said: str) -> None:
@@ -101,8 +103,71 @@ def test_what_is_wanted_of_one_booking_is_no_preference(told: Told, said: str) -
     ("said", "fact"),
     [
         ("I prefer basic economy if it's cheaper.", "The user prefers basic economy if it's cheaper."),
-        ("I do not want travel insurance.", "The user does not want travel insurance."),
+        ("I usually prefer an aisle seat.", "The user usually prefers an aisle seat."),
+        ("I'd rather fly direct on all my trips.", "The user would rather fly direct on all their trips."),
     ],
 )
 def test_what_is_wanted_of_any_booking_is_a_preference(told: Told, said: str, fact: str) -> None:
     assert texts(told, ("user", said)) == [fact]
+
+
+BOOKED = "Your flight to Rome has been successfully booked:\n\n- Reservation ID: HATHAT\n- Bags: 0\n- Cabin: Economy"
+
+
+@pytest.mark.parametrize(
+    ("later", "fact"),
+    [
+        ("Thank you.", "successfully booked: Reservation ID: HATHAT; Bags: 0; Cabin: Economy."),
+        (
+            "Two pieces of baggage have been successfully added to your reservation HATHAT.",
+            "successfully booked: Reservation ID: HATHAT; Cabin: Economy.",
+        ),
+        ("Your reservation HATHAT has been cancelled.", None),
+    ],
+)
+def test_of_a_booking_that_changed_later_the_list_tells_what_still_holds(
+    told: Told, later: str, fact: str | None
+) -> None:
+    found = texts(told, ("user", "Book it."), ("assistant", BOOKED), ("user", "And now?"), ("assistant", later))
+
+    assert [text for text in found if "booked" in text] == (
+        [f"The user's flight to Rome has been {fact}"] if fact else []
+    )
+
+
+def test_what_was_done_to_a_matter_is_told_without_the_word_success(told: Told) -> None:
+    report = "Your reservation HAT2X9 has been updated to include one bag. The difference has been charged."
+
+    assert texts(told, ("user", "Add a bag."), ("assistant", report)) == [
+        "The user's reservation HAT2X9 has been updated to include one bag."
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["You can take a total of 4 free bags.", "Your reservation HAT2X9 is for a trip from Oslo to Rome on May 3."],
+)
+def test_a_right_in_one_case_and_the_record_of_a_matter_are_no_facts(told: Told, said: str) -> None:
+    assert texts(told, ("user", "Which?"), ("assistant", said)) == []
+
+
+def test_a_policy_is_told_without_the_examples_that_an_agent_makes_of_it(told: Told) -> None:
+    said = "According to our policy, basic economy flights cannot be modified, including cabin upgrades."
+
+    assert texts(told, ("user", "Change it."), ("assistant", said)) == ["Basic economy flights cannot be modified."]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_policy"),
+    [
+        ("Basic economy flights can only be cancelled within 24 hours of booking.", True),
+        ("Basic economy flights can only be cancelled within 48 hours of booking.", False),
+        ("Travel insurance cannot be sold to members of the silver tier.", False),
+    ],
+)
+def test_where_the_instructions_are_known_a_policy_has_to_be_theirs(told: Told, said: str, is_policy: bool) -> None:  # noqa: FBT001
+    rules = "# Policy\n\n- Basic economy flights can only be cancelled within 24 hours of their booking.\n- Be polite."
+
+    found = texts(told, ("system", rules), ("user", "Cancel it."), ("assistant", said))
+
+    assert found == ([said] if is_policy else [])

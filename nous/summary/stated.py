@@ -1,0 +1,69 @@
+"""What the user states of how things are, in a session of work."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from nous.episode import CandidateFact, Category
+from nous.language import words
+from nous.summary.candidate import by_user
+from nous.summary.evidence import Evidence
+from nous.summary.lasting import outlasts
+from nous.summary.lessons import LONGEST, is_durable, name_in, standing_alone
+from nous.summary.names import subject_of
+from nous.summary.stale import is_changed
+from nous.summary.statements import Statement, is_wish
+from nous.transcript.model import Kind
+
+_SHORTEST = 12
+_WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
+_ENDED = re.compile(r"[.`:…]\Z")
+_SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
+_HERE = re.compile(r" (?:in |over )?here(?=[,.;]|\Z)")
+_HOLDS = re.compile(
+    r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
+)
+"""What is said of how a thing is, and not of what is being done."""
+
+
+def circumstances(evidence: Evidence) -> Iterator[CandidateFact]:
+    """How things are, each with its name, in whole sentences; what is broken is mended next."""
+    return _known((one for one in _of_work(evidence) if not words().says("complaint", one.text)), evidence)
+
+
+def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What of that puts right what somebody has said; who is in a hurry to do so may leave out the full stop."""
+    told = (one for one in _of_work(evidence) if words().opens("corrects", one.text))
+    return _known((replace(one, text=_ended(standing_alone(one.text))) for one in told), evidence)
+
+
+def customs(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What "we" do or use: it needs no name."""
+    for one in _of_work(evidence):
+        text = _HERE.sub("", standing_alone(one.text))
+        if words().opens("our_way", text) and _SHORTEST <= len(text) <= LONGEST and outlasts(text):
+            yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
+
+
+def _of_work(evidence: Evidence) -> Iterator[Statement]:
+    is_other = evidence.is_conversation or evidence.is_service
+    said = (one for one in evidence.said if one.speaker is Kind.USER and not is_other)
+    return (one for one in said if not (one.is_question or one.is_quoted or one.is_heading))
+
+
+def _known(said: Iterable[Statement], evidence: Evidence) -> Iterator[CandidateFact]:
+    for one in said:
+        text = standing_alone(one.text)
+        if name_in(text) and _is_whole(one) and outlasts(text) and not is_changed(one, evidence):
+            yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text))
+
+
+def _is_whole(one: Statement) -> bool:
+    """Whether *one* is a sentence on how a thing is, and asks for nothing."""
+    is_wanted = is_wish(one) or any(words().opens(name, one.text) for name in ("directive", "preamble"))
+    is_whole = _WHOLE.match(one.text) and _HOLDS.search(one.text) and not _SPEAKER.search(one.text)
+    return bool(is_whole) and not is_wanted and is_durable(one)
+
+
+def _ended(text: str) -> str:
+    return text if _ENDED.search(text) else f"{text}."

@@ -1,0 +1,84 @@
+"""What is no fact because the session went on: what was put right, what was changed, what was told of the work."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nous.summary.evidence import Evidence
+from nous.summary.facts import candidate_facts
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+
+ROOT = ("user", "Saving in `cache.py` is broken, it still fails.")
+CAUSE = "`load_all` writes the pages twice because the watcher calls it as well."
+LIMIT = "`load_all` must hold the lock because pages are lost."
+WIDE = "`parse_args` takes the first match instead of the longest one in `rules.toml`."
+
+
+def edit(path: str, new: str) -> tuple[str, str, dict[str, Any]]:
+    return "tool_call", "Edit", {"tool": "Edit", "tool_input": {"file_path": path, "new_string": new}}
+
+
+def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:
+    return [fact.text for fact in candidate_facts(Evidence(told(*entries)))]
+
+
+def test_why_something_failed_is_known_until_it_is_put_right(told: Told) -> None:
+    found = ROOT, ("assistant", CAUSE)
+    later = ("user", "Mend it."), edit("watcher.py", "run()"), ("assistant", "Mended.")
+
+    assert texts(told, *found) == [CAUSE]
+    assert texts(told, *found, *later) == []
+
+
+def test_what_must_be_outlasts_what_it_was_found_with(told: Told) -> None:
+    assert texts(told, ROOT, ("assistant", LIMIT), edit("watcher.py", "run()")) == [LIMIT]
+
+
+def test_how_a_thing_is_holds_unless_it_is_changed_after_that(told: Told) -> None:
+    asked, change = ("user", "How does it work?"), edit("args.py", "def parse_args(): ...")
+
+    assert texts(told, asked, change, ("assistant", WIDE)) == [WIDE]
+    assert texts(told, asked, ("assistant", WIDE), change) == []
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["## Fixes applied", "### Issues found", "Here is the root cause chain:", "**Changes:**", "What I changed:"],
+)
+def test_what_stands_under_a_report_of_the_work_is_no_finding(told: Told, lead: str) -> None:
+    assert texts(told, ("user", "Go on."), ("assistant", f"{lead}\n\n1. {LIMIT}")) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("When the text is long, the `mode` is always ignored because it costs time.", False),
+        ("Padding lines are always `' '` because the `width` has to be kept.", False),
+        ("Lines in `pad.ts` are now blanks instead of empty, because of the `width`.", False),
+        ("When the text is long, `wrapMode` is always ignored because it costs time.", True),
+        ("The worker always needs `redis` because it keeps the queue.", True),
+    ],
+)
+def test_a_finding_has_a_name_that_is_not_called_so_anywhere(told: Told, said: str, known: bool) -> None:  # noqa: FBT001
+    assert texts(told, ("user", "Go on."), ("assistant", said)) == ([said] if known else [])
+
+
+@pytest.mark.parametrize(
+    ("result", "told_of"),
+    [
+        ("ok   cli/store  1.2s\n?    cli  [no test files]", 1),
+        ("ok   cli/store  0.1s [no tests to run]", 0),
+        ("collected 0 items", 0),
+        ("running 0 tests\n\ntest result: ok. 0 passed", 0),
+        ("running 0 tests\nrunning 12 tests\n12 passed", 1),
+    ],
+)
+def test_tests_are_run_by_a_command_that_ran_some(told: Told, result: str, told_of: int) -> None:
+    command = "tool_call", "make test", {"tool": "Bash", "call_id": "1", "tool_input": {"command": "make test"}}
+
+    found = texts(told, ("user", "Test it."), command, ("tool_result", result, {"call_id": "1"}))
+
+    assert found == ["Tests are run with `make test`."] * told_of

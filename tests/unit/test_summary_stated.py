@@ -1,0 +1,81 @@
+"""What the user of a session of work states of how things are."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nous.summary.evidence import Evidence
+from nous.summary.facts import candidate_facts
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+
+RUN = ("tool_call", "Bash(ls)", {"tool": "Bash", "tool_input": {"command": "ls"}})
+
+
+def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:
+    return [fact.text for fact in candidate_facts(Evidence(told(*entries)))]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("The orders database is Postgres 15 and runs on port 5433.", None),
+        ("We use pnpm here, not npm.", "We use pnpm, not npm."),
+        ("ok, we always deploy from the release branch", "We always deploy from the release branch."),
+        ("remember: deploys happen only on Tuesdays", "Deploys happen only on Tuesdays."),
+        (
+            "no, the config lives in config/prod.yaml, not settings.py",
+            "The config lives in config/prod.yaml, not settings.py.",
+        ),
+    ],
+)
+def test_what_the_user_states_in_passing_is_known(told: Told, said: str, fact: str | None) -> None:
+    assert texts(told, ("user", said), RUN, ("assistant", "Noted.")) == [fact or said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do we use pnpm here?",
+        "We use this one for now.",
+        "Saving in `cache.py` is broken, it still fails for me.",
+        "I think the database in `db.py` is broken somehow.",
+        "The config in `prod.yaml` is probably wrong somewhere in there.",
+        "Please use the config that is in config/prod.yaml for it.",
+    ],
+)
+def test_questions_guesses_and_orders_state_nothing(told: Told, said: str) -> None:
+    assert texts(told, ("user", said), RUN, ("assistant", "Noted.")) == []
+
+
+def test_what_was_changed_after_it_was_stated_is_left_out(told: Told) -> None:
+    said = "The orders service listens on port 8080 in `serve.py`."
+    edit = "tool_call", "Edit", {"tool": "Edit", "tool_input": {"file_path": "serve.py", "new_string": "port = 9090"}}
+
+    assert texts(told, ("user", said), RUN) == [said]
+    assert texts(told, ("user", said), edit) == []
+
+
+def test_a_decision_is_not_said_to_be_decided_twice(told: Told) -> None:
+    assert texts(told, ("user", "We've decided to go with Kafka as the broker."), RUN) == [
+        "The user decided: “Go with Kafka as the broker.”"
+    ]
+
+
+def test_people_who_speak_of_their_trade_are_at_work_without_any_calls(told: Told) -> None:
+    said = [
+        ("user", "The database is Postgres 15 and it listens on port 5433."),
+        ("assistant", "Thank you, I have noted that for the backend and its config."),
+        ("user", "We use pnpm here, not npm, in the whole frontend."),
+        ("assistant", "Understood, so all of the scripts are run with it."),
+        ("user", "Never commit to main directly, please."),
+        ("assistant", "Understood, I will always open a branch for it."),
+    ]
+
+    assert texts(told, *said) == [
+        "The database is Postgres 15 and it listens on port 5433.",
+        "We use pnpm, not npm, in the whole frontend.",
+        "Never commit to main directly, please.",
+    ]
