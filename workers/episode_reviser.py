@@ -13,6 +13,7 @@ from nous.episode import Episode, Tier
 from nous.errors import Deferred, NousError
 from nous.events import EpisodeOutdated, EpisodeSummarized, Event
 from nous.kit import Kit, Worker
+from nous.learning.forgotten import without_candidates
 from nous.llm.base import (
     AllowanceSpent,
     AnswerUnusable,
@@ -100,6 +101,7 @@ class EpisodeReviser:
         return Effects(writes=(tried,), skipped=f"{why}, for today")
 
     def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode, brief: Brief) -> Effects:
+        episode = without_candidates(episode, self._kit.forgotten(episode.scope))
         said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())
         return Effects(writes=(SaveEpisode(episode=episode, replaces=stored, brief=brief),), events=(said,))
 

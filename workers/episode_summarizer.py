@@ -16,6 +16,7 @@ from nous.errors import NousError
 from nous.events import EpisodeSummarized, Event, SessionEnded, episode_id
 from nous.excerpt import Manifest, Windows
 from nous.kit import Kit, Worker
+from nous.learning.forgotten import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.matter import Matter
 from nous.summary.decisions import decided_facts, shown_decisions
@@ -113,6 +114,7 @@ class EpisodeSummarizer:
             yield SaveAnchor(anchor=anchor, replaces=previous.event_id)
 
     def _saved(self, session: "_Session", episode: Episode, *also: Write) -> Effects:
+        episode = without_candidates(episode, self._kit.forgotten(episode.scope))
         saved = SaveEpisode(episode=episode, replaces=session.stored, brief=session.brief)
         said = EpisodeSummarized.of(episode, cause=session.event, by=NAME, at=self._kit.clock())
         return Effects(writes=(saved, *also, *_releases(session.event)), events=(said,))

@@ -20,6 +20,7 @@ from nous.events import (
 from nous.fact import Source
 from nous.kit import Kit, Worker
 from nous.learning.announcing import announcements
+from nous.learning.forgotten import lost_candidates
 from nous.learning.usable import Unusable, Usable, usable
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
 
@@ -34,8 +35,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class FactExtractor:
     """Learns what an episode may have taught, each fact once, and says what became of it.
 
-    An episode that brings no candidate is read again for some. What cannot be embedded now is learned all the same, and
-    compared by its sense later.
+    An episode that brings no candidate is read again for some, but not where they were forgotten. What cannot be
+    embedded now is learned all the same, and compared by its sense later.
     """
 
     def __init__(self, kit: Kit) -> None:
@@ -51,6 +52,9 @@ class FactExtractor:
         brought = self._usable(event, event.candidate_facts)
         if brought.candidates or _is_forgotten(brought):
             return self._learned(event, brought)
+        episode = self._kit.episodes.get(event.scope, event.episode_id)
+        if episode and not episode.candidate_facts and lost_candidates(episode):
+            return Effects(writes=tuple(self._findable(event)), skipped=FORGOTTEN)
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:

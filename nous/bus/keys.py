@@ -58,3 +58,8 @@ class BusKeys:
     @property
     def letters(self) -> str:
         return f"{self.prefix}:dead"
+
+
+def through(name: str) -> str:
+    """The field of a group's progress which says that it will pass over the delivery *name* (see `prelude.lua`)."""
+    return f"through {name}"

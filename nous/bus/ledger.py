@@ -76,7 +76,10 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """A delivery that was set aside: which, why, and after how many attempts. The event itself stays in its stream."""
+    """A delivery that was set aside: which, why, and after how many attempts. The event itself stays in its stream.
+
+    One that is not readable, which nobody of us has written, is about no delivery: its group is empty.
+    """
 
     id: str
     group: str
@@ -89,6 +92,10 @@ class Letter:
     attempts: int
     event_id: str | None = None
     session_id: str | None = None
+
+    @property
+    def is_readable(self) -> bool:
+        return bool(self.group)
 
     def is_about(self, ticket: Ticket) -> bool:
         return (self.group, self.lane, self.entry) == (ticket.subscription.group, ticket.lane, ticket.entry)

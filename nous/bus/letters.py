@@ -29,12 +29,34 @@ def fields_of(
 
 
 def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> Letter:
-    """Read a letter as Redis returns it."""
-    return letter_of(letter_id.decode(), {name.decode(): value.decode() for name, value in fields.items()})
+    """Read a letter as Redis returns it; of one that `fields_of` has not written, what it takes to show and drop it."""
+    told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
+    try:
+        return letter_of(letter_id.decode(), told)
+    except KeyError as error:
+        return _unreadable(letter_id.decode(), told, f"it has no field {error}")
+    except ValueError as error:
+        return _unreadable(letter_id.decode(), told, str(error))
+
+
+def _unreadable(letter_id: str, fields: Mapping[str, str], why: str) -> Letter:
+    return Letter(
+        id=letter_id,
+        group="",
+        kind="",
+        lane=Lane.LIVE,
+        entry="",
+        grave=Grave.DEAD,
+        reason=f"unreadable: {why}",
+        at=accepted_at(letter_id),
+        attempts=0,
+        event_id=fields.get("event_id"),
+        session_id=fields.get("session_id"),
+    )
 
 
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
-    """Read a letter back."""
+    """Read a letter back. Raises `KeyError` or `ValueError` if it is none."""
     return Letter(
         id=letter_id,
         group=fields["group"],

@@ -30,10 +30,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Checks, then commands; both in order."""
+    """Checks, then commands; both in order, and not before the keys that it *waits_for* are gone, which have a TTL.
+
+    Waiting is a courtesy: it spares those who could not go on otherwise. What must not happen is a matter for checks.
+    """
 
     checks: tuple[Check, ...] = ()
     commands: tuple[Command, ...] = ()
+    waits_for: tuple[str, ...] = ()
 
     def __add__(self, other: "Plan") -> "Plan":
-        return Plan(self.checks + other.checks, self.commands + other.commands)
+        return Plan(self.checks + other.checks, self.commands + other.commands, self.waits_for + other.waits_for)

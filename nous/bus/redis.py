@@ -20,18 +20,18 @@ from nous.bus.letters import accepted_at, event_in, fields_of
 from nous.bus.plan import Check, Command, Plan
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import GroupGone, translated
+from nous.bus.redis_waiting import wait_for, wait_for_disk
 from nous.bus.scripts import Scripts
 from nous.bus.tombstones import FORGOTTEN, name_of, refusal, told_by
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
-from nous.errors import BadInput, Misconfigured
+from nous.errors import BadInput
 from nous.events import Event
 
 CONSUMER = "nous"
 """One name for every process: a delivery belongs to its group, and XGROUP DELCONSUMER would drop what is pending."""
 _FIRST = Progress()
 _WEEK = 7 * 24 * 3600
-_DISK_MS = 5000
 _LOST = "its entry was deleted from the stream while it was pending"
 
 log = structlog.get_logger(__name__)
@@ -69,7 +69,7 @@ class RedisBus:
             self._ensure_subscribers(kind, lane)
         receipts = [self._publish(event, lane) for event in events]
         if durable:
-            self._wait_for_disk()
+            wait_for_disk(self._client)
         return receipts
 
     def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
@@ -207,15 +207,6 @@ class RedisBus:
         lane_name, _, entry = place.decode().partition("/")
         return Receipt(event.id, Lane(lane_name), entry, bool(fresh))
 
-    def _wait_for_disk(self) -> None:
-        with translated():
-            try:
-                on_disk, _ = self._client.execute_command("WAITAOF", 1, 0, _DISK_MS)
-            except redis.ResponseError as error:
-                raise Misconfigured(f"durable publishing needs Redis 7.2 or later with an AOF: {error}") from error
-        if not on_disk:
-            raise Misconfigured(f"the disk did not confirm within {_DISK_MS} ms; the events are in the stream")
-
     def _note(self, delivery: Delivery, effects: Effects) -> Plan:
         """Remember for a while why an event was skipped, for whoever asks after its session."""
         if effects.skipped is None:
@@ -230,6 +221,7 @@ class RedisBus:
             self._ensure_subscribers(type(event), lane)
         plan = sum((self._plan_of(write) for write in effects.writes), also)
         call = commit.encode(plan, effects.events, keys=self._keys, lane=lane, first_key=len(keys) + 1)
+        wait_for(plan.waits_for, self._client)
         reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
         return commit.verdict_of(reply.decode())
 

@@ -6,7 +6,7 @@ a stream out of which something was deleted is copied, and the copy takes its pl
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, groupby
 from secrets import token_hex
@@ -19,6 +19,7 @@ from nous.bus import redis_pages as pages
 from nous.bus.base import Lane
 from nous.bus.erasing import Entry, Found, Said, Wanted, amended, said
 from nous.bus.keys import BusKeys
+from nous.bus.ledger import Letter
 from nous.bus.letters import accepted_at, read_letter
 from nous.bus.redis_errors import translated
 from nous.bus.scripts import Scripts
@@ -63,12 +64,14 @@ class RedisBusErasure:
                 elif (left := _left(told, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
                     entries.append(Entry(stream, kind, lane, entry_id, told.event_id, left))
                     sessions |= {told.session_id} if told.session_id else set()
+        letters = self._letters()
+        gone = tuple(_gone(letters, entries, others, wanted))
         return Found(
             entries=tuple(entries),
-            letters=tuple(self._letters(entries, others, wanted)),
+            letters=gone,
             sessions=frozenset(sessions),
             others=frozenset(others),
-            unreadable=unreadable,
+            unreadable=unreadable + sum(not each.is_readable and each.id not in gone for each in letters),
         )
 
     def erase(self, found: Found) -> Counter[str]:
@@ -114,17 +117,9 @@ class RedisBusErasure:
                 found: list[bytes] = sorted(self._client.scan_iter(f"{beginning}*", count=1000, _type="stream"))
             yield from ((key.decode(), key.decode().removeprefix(beginning), lane) for key in found)
 
-    def _letters(self, entries: Sequence[Entry], others: Collection[UUID], wanted: Wanted) -> Iterator[str]:
-        """The letters about *entries* of which nothing is left, and those of the session that has none any more."""
+    def _letters(self) -> Sequence[Letter]:
         with translated():
-            stored = self._client.xrange(self._keys.letters)
-        about = {(entry.kind, entry.lane, entry.id) for entry in entries if not entry.amended}
-        of_others = {str(event_id) for event_id in others}
-        for letter in (read_letter(*each) for each in stored):
-            is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
-            is_left_over = is_of_session and letter.event_id not in of_others
-            if is_left_over or (letter.kind, letter.lane, letter.entry) in about:
-                yield letter.id
+            return [read_letter(*each) for each in self._client.xrange(self._keys.letters)]
 
     def _purge(self, stream: str, lane: Lane) -> bool:
         """Write *stream* anew if anything was ever deleted from it; whether that was so."""
@@ -175,6 +170,17 @@ def _left(told: Said, raw: bytes, kind: str, wanted: Wanted, *, at: datetime) ->
     if wanted.forms and kind == EpisodeSummarized.type and told.scope == wanted.scope:
         return amended(raw, wanted.forms, event_id=told.event_id, at=at)
     return None
+
+
+def _gone(letters: Iterable[Letter], entries: Iterable[Entry], others: Iterable[UUID], wanted: Wanted) -> Iterator[str]:
+    """The letters about *entries* of which nothing is left, and those of the session that has none any more."""
+    about = {(entry.kind, entry.lane, entry.id) for entry in entries if not entry.amended}
+    of_others = {str(event_id) for event_id in others}
+    for letter in letters:
+        is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
+        is_left_over = is_of_session and letter.event_id not in of_others
+        if is_left_over or (letter.kind, letter.lane, letter.entry) in about:
+            yield letter.id
 
 
 def _handfuls(all_: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -7,7 +7,7 @@ from uuid import UUID
 import redis
 
 from nous.bus.base import Lane, Subscription, Ticket
-from nous.bus.keys import BusKeys
+from nous.bus.keys import BusKeys, through
 from nous.bus.ledger import Account, Backlog, Location, Whereabouts
 from nous.bus.letters import accepted_at, read_letter
 from nous.bus.progress import Progress
@@ -63,12 +63,11 @@ class RedisLedger:
             is_there = self._client.xrange(stream, ticket.entry, ticket.entry)
         if not is_there:  # the event is of another kind
             return Location(where=Whereabouts.UNKNOWN)
-        read_up_to = self._group(stream, group).get("last-delivered-id", b"0-0").decode()
-        if _order(ticket.entry) > _order(read_up_to):
-            return Location(where=Whereabouts.WAITING, ticket=ticket)
+        known = self._group(stream, group)
+        is_ahead = _order(ticket.entry) > _order(known.get("last-delivered-id", b"0-0").decode())
         with translated():
-            pending = self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
-            raw = self._client.hget(self._keys.progress(group), ticket.name)
+            pending = known and self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
+            raw, is_through = self._client.hmget(self._keys.progress(group), ticket.name, through(ticket.name))
             lease_ends = self._client.zscore(self._keys.leases(group), ticket.name)
             letters = self._client.xrange(self._keys.letters)
         if pending:
@@ -79,6 +78,8 @@ class RedisLedger:
                 reason=progress.in_words if progress else "",
                 next_try=progress.next_try(lease_ends) if progress else None,
             )
+        if is_ahead and is_through is None:
+            return Location(where=Whereabouts.WAITING, ticket=ticket)
         for letter in (read_letter(*each) for each in letters):
             if letter.is_about(ticket):
                 return Location(where=Whereabouts(letter.grave.value), ticket=ticket, reason=letter.reason)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from nous.cli.frame import App
-from nous.cli.show import print_json, shortened
+from nous.cli.show import print_json, say, shortened
 from nous.errors import NotFound
 from nous.events import episode_id
 from nous.scope import Scope
@@ -35,10 +35,10 @@ def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -
     if as_json:
         print_json({**asdict(found), "decisions": [asdict(each) for each in decisions]})
         return
-    click.echo(found.summary.to_prompt_text())
+    say(found.summary.to_prompt_text())
     if decisions:
-        click.echo("\n" + "\n".join(f"decided: {shortened(each.description, 140)}" for each in decisions))
-    click.echo(f"\n{_made(found)}", err=True)
+        say("\n" + "\n".join(f"decided: {shortened(each.description, 140)}" for each in decisions))
+    say(f"\n{_made(found)}", err=True)
 
 
 def _made(anchor: Anchor) -> str:

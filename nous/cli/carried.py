@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from nous.cli.candidate import candidate
 from nous.episode import Episode
@@ -18,12 +19,18 @@ _LONGEST_REASON = 10_000
 """Characters of a reason, which may quote two facts."""
 
 
-def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[Carried]:
+_SKEW = timedelta(days=1)
+"""By how much clocks may differ."""
+
+
+def usable(lines: Iterable[bytes], complain: Callable[[str], None], *, now: datetime) -> Iterator[Carried]:
     """What *lines* carry that can be kept; *complain* is told of each other line, by its number."""
     for number, raw in enumerate(lines, start=1):
         try:
             if raw.strip():
-                yield _checked(read(raw))
+                carried = read(raw)
+                _check_times(carried.record, now)
+                yield _checked(carried)
         except BadInput as error:
             complain(f"line {number}: {error}")
 
@@ -70,6 +77,27 @@ def _check(row: Row) -> None:
     reason = getattr(row, "reason", "")
     if len(reason) > _LONGEST_REASON or not reason.isprintable():
         raise BadInput(f"reason: has at most {_LONGEST_REASON:,} characters, which can be printed")
+
+
+def _check_times(record: Episode | Row, now: datetime) -> None:
+    """Raises `BadInput` where something was said in the future: it would be the latest word until then."""
+    for name, moment in _times(record):
+        if moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) > now + _SKEW:
+            told = f"{moment:%Y-%m-%d %H:%M} is in the future, here it is {now:%Y-%m-%d %H:%M}"
+            raise BadInput(f"{name}: {told}; correct the line, or the clock")
+
+
+def _times(record: Episode | Row) -> Iterator[tuple[str, datetime | None]]:
+    """By name, the times by which *record* is newer or older than others."""
+    match record:
+        case Episode():
+            yield "ended_at", record.ended_at
+        case Learned(fact=fact):
+            yield from (("said_at", fact.source.said_at), ("learned_at", fact.learned_at))
+        case Confirmed():
+            yield from (("said_at", record.source.said_at), ("at", record.at))
+        case _:
+            pass
 
 
 def _check_session(session_id: str) -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 import click
 
 from nous.cli.frame import App
-from nous.cli.show import counted, print_json
+from nous.cli.show import counted, print_json, say
 from nous.embed.absent import present
 from nous.episode import Trust
 from nous.kit import Kit
@@ -41,16 +41,16 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     if as_json:
         print_json({"block": told, "left_out": doubted})
     elif told:
-        click.echo(told)
+        say(told)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
-        click.echo(f"nous: nothing is known in {scope}", err=True)
+        say(f"nous: nothing is known in {scope}", err=True)
     if query.strip() and is_trivial(query):
-        click.echo(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
+        say(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
     if not told and block(notes):
-        click.echo(f"nous: no note fits into {budget:,} characters", err=True)
+        say(f"nous: no note fits into {budget:,} characters", err=True)
     if doubted:
         verb = "is" if doubted == 1 else "are"
-        click.echo(f"nous: {counted(doubted, 'fact')} that only a tool or page has said {verb} left out", err=True)
+        say(f"nous: {counted(doubted, 'fact')} that only a tool or page has said {verb} left out", err=True)
 
 
 def _gathered(kit: Kit, scope: Scope, query: str) -> tuple[Notes, int]:

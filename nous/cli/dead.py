@@ -7,7 +7,7 @@ import click
 
 from nous.bus.ledger import Letter
 from nous.cli.frame import BAD_INPUT, App
-from nous.cli.show import print_json, table
+from nous.cli.show import print_json, say, table
 from nous.errors import BadInput, NotFound
 from nous.wiring import World, build
 
@@ -26,10 +26,10 @@ def list_(app: App, *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(letter) for letter in letters])
     elif not letters:
-        click.echo("nothing is dead, nothing is parked")
+        say("nothing is dead, nothing is parked")
     else:
         heads = ("id", "what", "worker", "session", "attempts", "reason")
-        click.echo(table(heads, map(_row, letters)))
+        say(table(heads, map(_row, letters)))
 
 
 @dead.command()
@@ -42,7 +42,7 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(letter))
     else:
-        click.echo("\n".join(f"{name:<10} {value}" for name, value in asdict(letter).items() if value is not None))
+        say("\n".join(f"{name:<10} {value}" for name, value in asdict(letter).items() if value is not None))
 
 
 @dead.command()
@@ -55,12 +55,12 @@ def redrive(app: App, letter_ids: Sequence[str], *, everything: bool) -> None:
     failed = False
     for letter in _chosen(world, letter_ids, everything=everything):
         try:
-            done = world.dead.redrive(letter, world.subscription(letter.group))
+            done = _redriven(letter, world)
         except NotFound as error:
             failed = True
-            click.echo(f"nous: {error}", err=True)
+            say(f"nous: {error}", err=True)
         else:
-            click.echo(f"{letter.id} {'is pending again' if done else 'was redriven before'}")
+            say(f"{letter.id} {'is pending again' if done else 'was redriven before'}")
     click.get_current_context().exit(BAD_INPUT if failed else 0)
 
 
@@ -72,12 +72,18 @@ def drop(app: App, letter_ids: Sequence[str], *, everything: bool) -> None:
     """Forget letters for good. Their events stay counted as dead or parked."""
     world = build(app.settings)
     for letter in _chosen(world, letter_ids, everything=everything):
-        click.echo(f"{letter.id} {'is dropped' if world.dead.drop(letter) else 'was gone'}")
+        say(f"{letter.id} {'is dropped' if world.dead.drop(letter) else 'was gone'}")
+
+
+def _redriven(letter: Letter, world: World) -> bool:
+    if not letter.is_readable:
+        raise NotFound(f"letter {letter.id} is {letter.reason}; drop the letter")
+    return world.dead.redrive(letter, world.subscription(letter.group))
 
 
 def _row(letter: Letter) -> tuple[str, ...]:
     session = letter.session_id or "-"
-    return letter.id, letter.grave, letter.group, session, str(letter.attempts), letter.reason
+    return letter.id, letter.grave, letter.group or "-", session, str(letter.attempts), letter.reason
 
 
 def _chosen(world: World, letter_ids: Sequence[str], *, everything: bool) -> Iterable[Letter]:

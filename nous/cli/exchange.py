@@ -17,15 +17,15 @@ from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Imported, Importer
 from nous.cli.knowing import scopes_named
 from nous.cli.reading import opened
-from nous.cli.show import counted
+from nous.cli.show import counted, say
 from nous.effects import Effects, SaveEpisode
 from nous.episode import Episode
 from nous.errors import BadInput
 from nous.fact import Learned, Row
 from nous.jobs.rq.census import workers_seen
+from nous.learning.forgotten import without_candidates
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
-from nous.store.erasure import without_candidates
 from nous.store.portable import Carried, exported, line
 from nous.wiring import World, build
 
@@ -46,7 +46,7 @@ def export_(app: App, target: str, *, scope: Sequence[str]) -> None:
             for carried in _records(world, each):
                 stream.write(line(carried))
                 counts[type(carried.record)] += 1
-    click.echo(f"nous: {_counted(counts)} exported", err=True)
+    say(f"nous: {_counted(counts)} exported", err=True)
 
 
 @contextmanager
@@ -118,10 +118,10 @@ def import_(ctx: click.Context, source: str) -> None:
 
     def complain(what: str) -> None:
         complaints.append(what)
-        click.echo(f"nous: {what}", err=True)
+        say(f"nous: {what}", err=True)
 
     with opened(source) as stream:
-        for carried in usable(stream, complain):
+        for carried in usable(stream, complain, now=world.kit.clock()):
             if isinstance(carried.record, Episode):
                 episodes.append(carried.record)
             else:
@@ -130,9 +130,9 @@ def import_(ctx: click.Context, source: str) -> None:
     counts = Counter[type]({Episode: sum(keep(world, episode) for episode in episodes)})
     imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
     counts = sum((each.added for each in imports), counts)
-    click.echo(f"{_counted(counts)} were new; what was there already stayed as it is")
+    say(f"{_counted(counts)} were new; what was there already stayed as it is")
     for warning in _warnings(world, counts, imports, episodes_gone=gone):
-        click.echo(f"nous: {warning}", err=True)
+        say(f"nous: {warning}", err=True)
     ctx.exit(BAD_INPUT if complaints or any(each.unknown for each in imports) else 0)
 
 

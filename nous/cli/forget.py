@@ -12,7 +12,7 @@ import orjson
 
 from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of, one_of
-from nous.cli.show import counted, shortened, table
+from nous.cli.show import counted, say, shortened, table
 from nous.errors import BadInput
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
@@ -89,24 +89,24 @@ def _make_sure(expected: Receipt, world: World, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise BadInput("say --yes: there is no terminal to ask on")
-    click.echo(_as_table(expected), err=True)
+    say(_as_table(expected), err=True)
     for line in _revived(expected, world):
-        click.echo(line, err=True)
+        say(line, err=True)
     click.confirm(f"Forget {_named(expected)} for good?", abort=True, err=True)
 
 
 def _tell(receipt: Receipt, world: World) -> None:
     verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
-    click.echo(f"{_named(receipt)} {verb}")
+    say(f"{_named(receipt)} {verb}")
     if receipt.first_at:
-        click.echo(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
-    click.echo(_as_table(receipt))
+        say(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
+    say(_as_table(receipt))
     for line in _revived(receipt, world):
-        click.echo(line)
+        say(line)
     for each in receipt.stays:
-        click.echo(f"not removed: {each}")
+        say(f"not removed: {each}")
     if receipt.unreadable:
-        click.echo(f"not removed: {receipt.unreadable} entries of streams of which nobody can tell whose they are")
+        say(f"not removed: {receipt.unreadable} entries of streams of which nobody can tell whose they are")
 
 
 def _named(receipt: Receipt) -> str:

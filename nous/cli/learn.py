@@ -13,7 +13,7 @@ from nous.cli.candidate import candidate
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
-from nous.cli.show import counted, shortened
+from nous.cli.show import counted, say, shortened
 from nous.cli.teaching import Teacher
 from nous.episode import CandidateFact, Trust
 from nous.errors import BadInput
@@ -61,12 +61,15 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
             for line in lines:
                 if line.complaint:
                     has_complaints = True
-                    click.echo(f"nous: line {line.number}: {line.complaint}", err=True)
+                    say(f"nous: line {line.number}: {line.complaint}", err=True)
             candidates = [line.candidate for line in lines if line.candidate]
             for finding in teacher.teach(candidates):
-                click.echo(orjson.dumps(_as_object(finding), default=str) if as_json else _in_words(finding))
+                if as_json:
+                    click.echo(orjson.dumps(_as_object(finding), default=str))
+                else:
+                    say(_in_words(finding))
     for warning in _warnings(world, within, is_told=is_told):
-        click.echo(f"nous: {warning}", err=True)
+        say(f"nous: {warning}", err=True)
     ctx.exit(BAD_INPUT if has_complaints else 0)
 
 

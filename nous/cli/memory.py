@@ -11,7 +11,7 @@ import click
 from nous.cli.frame import App
 from nous.cli.knowing import elsewhere, knowledge_of
 from nous.cli.learn import learn
-from nous.cli.show import counted, in_words, print_json, shortened
+from nous.cli.show import counted, in_words, print_json, say, shortened
 from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
 from nous.errors import NotFound
@@ -39,16 +39,16 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
     found = _found(world.kit.episodes, within, limit=limit + 1, editions_of=editions)
     if len(found) > limit:
         found = found[:limit]
-        click.echo(f"nous: there are more than these {limit}; --limit shows more", err=True)
+        say(f"nous: there are more than these {limit}; --limit shows more", err=True)
     if as_json:
         print_json([asdict(episode) for episode in found])
     else:
-        click.echo(
+        say(
             "\n\n".join("\n".join(episode_lines(episode)) for episode in found)
             or f"no episodes in {scope}{elsewhere(world, within)}"
         )
         if len(found) > 1:
-            click.echo(f"\n{_in_sum(found)}")
+            say(f"\n{_in_sum(found)}")
 
 
 def _found(stored: Episodes, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
@@ -77,7 +77,7 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
             print_json([_as_object(each) for each in known])
         else:
             told = "\n".join(line for each in known for line in fact_lines(each))
-            click.echo(told or f"no facts in {scope}{elsewhere(world, within)}")
+            say(told or f"no facts in {scope}{elsewhere(world, within)}")
 
 
 facts.add_command(learn)

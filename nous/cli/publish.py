@@ -9,7 +9,7 @@ import click
 
 from nous.bus.base import Lane
 from nous.cli.frame import FAILED, App, exit_code
-from nous.cli.show import in_words, print_json, table
+from nous.cli.show import in_words, print_json, say, table
 from nous.cli.waiting import awaited, has_failed
 from nous.errors import BadInput, NousError
 from nous.jobs.rq.census import workers_seen
@@ -68,11 +68,11 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     handed_over = list(_hand_over(producer_of(world), paths, failures, **how))
     published = [each for _, each in handed_over]
     if published and not workers_seen(world.rq_client):
-        click.echo("nous: no worker runs yet; `nous up` or `nous worker` will deal with them", err=True)
+        say("nous: no worker runs yet; `nous up` or `nous worker` will deal with them", err=True)
     steps = awaited(world, published, timeout=timeout) if wait else {}
     _print(handed_over, steps, as_json=as_json)
     if late := sum(not all_at_rest(chain) for chain in steps.values()):
-        click.echo(f"nous: {late} not dealt with after {timeout:g} s; `nous status SESSION` says where it is", err=True)
+        say(f"nous: {late} not dealt with after {timeout:g} s; `nous status SESSION` says where it is", err=True)
     ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
 
@@ -86,7 +86,7 @@ def _hand_over(
         except NousError as error:
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
-            click.echo(f"nous: {about}{error}", err=True)
+            say(f"nous: {about}{error}", err=True)
 
 
 def _print(handed_over: Sequence[tuple[str, Published]], chains: dict[UUID, list[Step]], *, as_json: bool) -> None:
@@ -98,7 +98,7 @@ def _print(handed_over: Sequence[tuple[str, Published]], chains: dict[UUID, list
         return
     heads = ("session", "published", "what became of it", "file")
     cells = ((row["session"], row["published"], _in_words(row["steps"]), row["path"]) for row in rows)
-    click.echo(table(heads, cells))
+    say(table(heads, cells))
 
 
 def _row(path: str, each: Published, steps: Sequence[Step]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from nous.cli.frame import App
-from nous.cli.show import print_json, shortened
+from nous.cli.show import print_json, say, shortened
 from nous.errors import BadInput, NotFound
 from nous.recall.query import asked
 from nous.recall.turns import TurnHit, TurnPlace, in_one_row, recall_turns
@@ -54,11 +54,11 @@ def recall(
     in_context = range(last + 1 if since_turn is None else since_turn, last + 1)
     hits = recall_turns(question, turns, embed=embed, in_context=in_context, limit=limit)
     if question.lacks:
-        click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)
+        say(f"nous: found by words and files alone: {question.lacks}", err=True)
     if as_json:
         print_json([{**asdict(hit), **places[hit.turn]._asdict()} for hit in hits])
     else:
-        click.echo("\n".join(_told(hit, places[hit.turn]) for hit in hits) or "nothing was found")
+        say("\n".join(_told(hit, places[hit.turn]) for hit in hits) or "nothing was found")
 
 
 def _sessions(source: str, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:

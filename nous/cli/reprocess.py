@@ -7,7 +7,7 @@ import click
 
 from nous.bus.base import Lane
 from nous.cli.frame import App
-from nous.cli.show import table
+from nous.cli.show import say, table
 from nous.effects import Effects, NoteTried
 from nous.episode import Episode, Tier
 from nous.errors import BadInput, Misconfigured, NotFound
@@ -50,9 +50,9 @@ def reprocess(
         _forget_answers(world, sessions, within)
     rows = [(each, _what_becomes(world, each, by=author.by, dry_run=dry_run)) for each in chosen]
     if not rows:
-        click.echo("there is nothing to make anew")
+        say("there is nothing to make anew")
         return
-    click.echo(table(("session", "made by", "now"), ((e.session_id, _maker(e), said) for e, said in rows)))
+    say(table(("session", "made by", "now"), ((e.session_id, _maker(e), said) for e, said in rows)))
 
 
 def _chosen(world: World, sessions: Sequence[str], scope: Scope) -> Iterator[Episode]:

@@ -8,7 +8,7 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.memory import place_told
-from nous.cli.show import print_json, shortened
+from nous.cli.show import print_json, say, shortened
 from nous.embed.absent import present
 from nous.episode import Category
 from nous.errors import BadInput
@@ -76,13 +76,13 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
         hits = find(question, library, limit=limit, everything=everything)
         is_empty = not episodes and not any(shelf.knowledge)
     if is_empty:
-        click.echo(f"nous: nothing is known in {scope}", err=True)
+        say(f"nous: nothing is known in {scope}", err=True)
     if question.lacks:
-        click.echo(f"nous: found by words and files alone: {question.lacks}", err=True)
+        say(f"nous: found by words and files alone: {question.lacks}", err=True)
     if as_json:
         print_json([asdict(hit) for hit in hits])
     else:
-        click.echo("\n".join(map(_told, hits)) or "nothing was found")
+        say("\n".join(map(_told, hits)) or "nothing was found")
 
 
 def _told(hit: Hit) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import click
 import orjson
 
+from nous.readable import readable
+
 _GAP = "  "
 
 FAILURES: Mapping[str, str] = {
@@ -22,6 +24,11 @@ FAILURES: Mapping[str, str] = {
 
 _KIND = re.compile(rf"^({'|'.join(FAILURES)})(?=: |, for today|$)")
 _CLASS = re.compile(r"\b(?:Model[A-Z][a-z]+|AllowanceSpent|AnswerUnusable): ")
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print *text* for people. Some of it may come from anywhere, so nothing in it steers their terminal."""
+    click.echo(readable(text), err=err)
 
 
 def print_json(value: Any) -> None:

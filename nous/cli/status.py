@@ -11,7 +11,7 @@ from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
 from nous.cli.model import model_report, model_sections
-from nous.cli.show import in_words, print_json, table
+from nous.cli.show import in_words, print_json, say, table
 from nous.errors import NotFound
 from nous.events import DecisionRecorded, EpisodeOutdated, SessionCompacting, SessionEnded
 from nous.jobs.rq.census import queues_of, workers_seen
@@ -46,7 +46,7 @@ def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool
         if as_json:
             print_json(report)
         else:
-            click.echo("\n\n".join(_sections(report)))
+            say("\n\n".join(_sections(report)))
         failed = report["balance"] != 0 or any(letter.grave is Grave.DEAD for letter in world.dead.letters())
     ctx.exit(FAILED if failed else 0)
 
@@ -122,7 +122,7 @@ def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
         return
     found = ((step, step.location) for step in steps)
     cells = ((step.worker, at.where, _time(at.next_try), str(step.event_id), in_words(at.reason)) for step, at in found)
-    click.echo(table(("worker", "where", "next try", "event", "why"), cells))
+    say(table(("worker", "where", "next try", "event", "why"), cells))
 
 
 def _as_object(step: Step) -> dict[str, Any]:

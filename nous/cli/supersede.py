@@ -7,7 +7,7 @@ import click
 from nous.bus.base import Refused
 from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of, one_of
-from nous.cli.show import shortened
+from nous.cli.show import say, shortened
 from nous.effects import AppendFacts, Effects
 from nous.errors import BadInput, Retryable
 from nous.learning.superseding import superseding
@@ -37,7 +37,7 @@ def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None
     if gone is stays:
         raise BadInput(f"{old} and {new} are the same fact: {shortened(gone.fact.text, 70)}")
     _commit(world, within, gone.fact.id, stays.fact.id, because)
-    click.echo(f"{shortened(gone.fact.text, 70)}\n  gave way to: {shortened(stays.fact.text, 90)}")
+    say(f"{shortened(gone.fact.text, 70)}\n  gave way to: {shortened(stays.fact.text, 90)}")
 
 
 def _commit(world: World, scope: Scope, old: UUID, new: UUID, because: str) -> None:

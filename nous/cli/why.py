@@ -10,7 +10,7 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.knowing import checked_beginning, knowledge_of, one_of
-from nous.cli.show import counted, print_json, shortened
+from nous.cli.show import counted, print_json, say, shortened
 from nous.errors import NotFound
 from nous.fact import Source
 from nous.recall.why import GAVE_WAY, Grounds, Relative, Telling, grounds, named
@@ -36,7 +36,7 @@ def why(app: App, fact: str, *, scope: str | None, as_json: bool) -> None:
     if as_json:
         print_json(_as_object(found))
     else:
-        click.echo("\n".join(_lines(found)))
+        say("\n".join(_lines(found)))
 
 
 def _found(name: str, world: World, scopes: list[Scope]) -> Grounds:

@@ -1,12 +1,14 @@
 """Texts that must not be learned again, known by their marks alone."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from uuid import UUID
 
+from nous.episode import Episode
 from nous.fact import Row, tellings
 from nous.learning.normalise import exact_form
+from nous.learning.usable import Unusable
 from nous.scope import Scope
 
 
@@ -37,3 +39,19 @@ def mark_of(scope: Scope, form: str) -> str:
 def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
     """Every exact form in which any of *facts* was said; empty where there are none."""
     return frozenset(exact_form(text) for fact, _, text in tellings(rows) if fact in facts)
+
+
+def without_candidates(episode: Episode, forms: Collection[str]) -> Episode:
+    """*episode* without the candidate facts that say something of *forms*; it counts how many were not let through."""
+    left = tuple(each for each in episode.candidate_facts if exact_form(each.text) not in forms)
+    gone = len(episode.candidate_facts) - len(left)
+    if not gone:
+        return episode
+    dropped = dict(episode.dropped_facts)
+    dropped[str(Unusable.FORGOTTEN)] = lost_candidates(episode) + gone
+    return replace(episode, candidate_facts=left, dropped_facts=tuple(sorted(dropped.items())))
+
+
+def lost_candidates(episode: Episode) -> int:
+    """How many candidate facts *episode* lacks because they were forgotten."""
+    return dict(episode.dropped_facts).get(Unusable.FORGOTTEN, 0)

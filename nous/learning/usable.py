@@ -1,6 +1,5 @@
 """Which candidates can be learned at all. The one place where they are capped."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,15 +8,13 @@ from enum import StrEnum
 from nous.episode import CandidateFact, Category, Trust
 from nous.errors import BadInput
 from nous.learning.normalise import exact_form
+from nous.readable import readable
 
 LONGEST_TEXT = 4000
 """Characters in a fact. What is longer is no fact, and would take minutes to compare."""
 
 LONGEST_SUBJECT = 200
 """Characters in what a fact is about. What is longer names nothing."""
-
-
-_STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Unusable(StrEnum):
@@ -90,6 +87,4 @@ def _fitted(candidate: CandidateFact) -> CandidateFact:
 
 def _readable(candidate: CandidateFact) -> CandidateFact:
     """*candidate* without signs that steer a terminal: facts are shown on some, and may come from anywhere."""
-    if not _STEERING.search(candidate.text + candidate.subject):
-        return candidate
-    return replace(candidate, text=_STEERING.sub(" ", candidate.text), subject=_STEERING.sub(" ", candidate.subject))
+    return replace(candidate, text=readable(candidate.text), subject=readable(candidate.subject))

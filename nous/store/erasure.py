@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from nous.episode import Episode
 from nous.fact import LogVersion, Row, embedding
 from nous.learning.erasing import Erased
-from nous.learning.normalise import exact_form
 from nous.scope import Scope
 from nous.store.blocks import Place
 from nous.store.rows import LogEntry, Slot, chained
@@ -81,9 +79,3 @@ def new_log(entries: Sequence[LogEntry], erased: Erased, *, after: LogVersion) -
     epoch = after.epoch + 1
     chained_entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
     return NewLog(entries=chained_entries, version=version, moves=tuple(moves))
-
-
-def without_candidates(episode: Episode, forms: Collection[str]) -> Episode:
-    """*episode* without the candidate facts that say something of *forms*."""
-    left = tuple(each for each in episode.candidate_facts if exact_form(each.text) not in forms)
-    return replace(episode, candidate_facts=left)

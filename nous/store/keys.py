@@ -21,8 +21,9 @@
 | <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | how much of the log that set has         |
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
 | <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a log made anew of that version  |
+| <p>:rewriting:<scope>                        | string | two minutes    | that somebody makes the log anew         |
 
-All but the last four are written only by a commit, and removed by one or by who forgets. A transcript is written by
+All but the last five are written only by a commit, and removed by one or by who forgets. A transcript is written by
 whoever publishes with an upload; the commit of its event releases it. Candidates, which may be on another server, are
 written from the log by whoever is about to judge.
 """
@@ -122,6 +123,9 @@ class StoreKeys:
         """What the names of all that is written aside for *scope*, from its log at *version*, begin with."""
         made_of = "" if version is None else f"{_encoded(version)}:"
         return f"{self._of('aside', scope)}:{made_of}"
+
+    def rewriting(self, scope: Scope) -> str:
+        return self._of("rewriting", scope)
 
     @property
     def transcripts(self) -> str:

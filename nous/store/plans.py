@@ -132,6 +132,7 @@ def _append(write: AppendFacts, keys: StoreKeys) -> Plan:
             Command("SET", head, (str(added.version),)),
             Command("SADD", keys.scopes, (str(write.scope),)),
         ),
+        waits_for=(keys.rewriting(write.scope),),
     )
 
 

@@ -15,16 +15,17 @@ from nous.errors import Retryable
 from nous.events import episode_id
 from nous.fact import Row, tellings
 from nous.learning.erasing import Erased
+from nous.learning.forgotten import without_candidates
 from nous.scope import Scope
-from nous.store.erasure import Rewrite, without_candidates
+from nous.store.erasure import Rewrite
 from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.records import decode, encode
 from nous.store.redis_rewriting import RedisLogs
 from nous.store.uploads import compacting_name
 
 _ATTEMPTS = 20
-_NOT_REMOVED = frozenset({"forgotten", "aside"})
-"""Tombstones; and what is written aside, which goes once its log is gone: see `RedisLogs.tidy`."""
+_NOT_REMOVED = frozenset({"forgotten", "aside", "rewriting"})
+"""Tombstones; and what `RedisLogs` removes itself: what is written aside, once its log is gone, and that it is."""
 _SIZES = {b"hash": "HLEN", b"list": "LLEN", b"zset": "ZCARD", b"set": "SCARD"}
 _MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": ("SISMEMBER", "SREM")}
 
@@ -82,13 +83,18 @@ class RedisErasure:
         return counts
 
     def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
-        for _ in range(_ATTEMPTS):
-            log = self._logs.read(scope)
-            erased = rewrite(log.rows)
-            is_done = not erased.has_changed or self._logs.put(scope, log, erased)
-            self._logs.tidy(scope)
-            if is_done:
-                return erased
+        try:
+            for _ in range(_ATTEMPTS):
+                # Each time: somebody else who was forgetting may have released it.
+                self._logs.hold(scope)
+                log = self._logs.read(scope)
+                erased = rewrite(log.rows)
+                is_done = not erased.has_changed or self._logs.put(scope, log, erased)
+                self._logs.tidy(scope)
+                if is_done:
+                    return erased
+        finally:
+            self._logs.release(scope)
         raise Retryable(f"others learn into {scope} all the time: its log was not rewritten; forget again")
 
     def _traces(self, scope: Scope, session_id: str) -> Iterator[Trace]:

@@ -20,6 +20,8 @@ from nous.store.erasure import NewLog, new_log
 from nous.store.keys import StoreKeys
 from nous.store.rows import LogEntry
 
+_HELD = 120
+"""Seconds that those who would append wait for somebody who died while he made the log anew."""
 _ASIDE = 3600
 """Seconds that a log lives which nobody puts in its place."""
 _ROWS_AT_ONCE = 1000
@@ -50,6 +52,15 @@ class RedisLogs:
         self._keys = keys
         self._run = Scripts(client)
         self._read: tuple[Scope, WholeLog] | None = None
+
+    def hold(self, scope: Scope) -> None:
+        """Have those who would append to the log wait until `release`; who is about to may do so once more."""
+        with translated():
+            self._client.set(self._keys.rewriting(scope), "", ex=_HELD)
+
+    def release(self, scope: Scope) -> None:
+        with translated():
+            self._client.delete(self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
         """The log as it is now; one that was read last and has not changed since is not decoded again."""
@@ -114,6 +125,7 @@ class RedisLogs:
             if (pipe.get(head) or b"") != log.head or (begun and pipe.exists(*begun) < len(begun)):
                 return False
             pipe.multi()
+            pipe.expire(self._keys.rewriting(scope), _HELD)
             for name, key, *arguments in commands:
                 pipe.execute_command(name, key, *arguments)
                 pipe.expire(key, _ASIDE)

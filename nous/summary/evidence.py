@@ -1,6 +1,5 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,21 +24,14 @@ from nous.summary.statements import (
     statements_of,
     terms,
 )
+from nous.summary.talk import is_talk
 from nous.transcript.model import Entry, Kind, Transcript
 
 _INTERRUPTED = "interrupted by user"
-_FEWEST_CHAT_TURNS = 3
 _FEWEST_WITH_FAREWELL = 2
 _LONGEST_FAREWELL = 240
 _TERMS_TAKEN_UP = 2
 """How many words of what was put off the user has to use again for it to have been taken up."""
-
-_FEWEST_OF_SOFTWARE = 3
-"""Words of the trade from which people talk of their work."""
-
-_WORD = re.compile(r"\w+")
-_BALANCED = 4.0
-"""How many times as much as the other each of two people talking says, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +212,6 @@ class Evidence:
         return any(words().says("serves", one.text) for one in self.said if one.speaker is Kind.ASSISTANT)
 
     @cached_property
-    def _is_of_software(self) -> bool:
-        told = {word for entry in self.transcript for word in _WORD.findall(entry.text.lower())}
-        return len(told & words().sets["of_software"]) >= _FEWEST_OF_SOFTWARE
-
-    @cached_property
     def refusals(self) -> Sequence[Statement]:
         """Where a service said that it cannot do a thing, and did nothing of that kind later."""
         if not self.is_service:
@@ -260,17 +247,16 @@ class Evidence:
 
     @cached_property
     def is_conversation(self) -> bool:
-        """Whether two people talk: no tools, turns of like size, and not one side asking and the other serving."""
-        sizes = {
-            kind: sum(len(e.text) for e in self.transcript if e.kind is kind) for kind in (Kind.USER, Kind.ASSISTANT)
-        }
-        if self.actions or not all(sizes.values()) or len(self.transcript.turns) < _FEWEST_CHAT_TURNS:
+        """Whether two people talk, and nobody serves or works."""
+        return not self.actions and not self._says_it_serves and is_talk(self.transcript)
+
+    def has_passed_since(self, announced: Statement) -> bool:
+        """Whether tests passed after what was *announced*; some formats put what a turn says behind all of its calls."""
+        last = self.tests[-1] if self.tests else None
+        if last is None or not last.passed:
             return False
-        if self._says_it_serves or self._is_of_software:
-            return False
-        is_balanced = max(sizes.values()) <= _BALANCED * min(sizes.values())
-        has_results = any(entry.kind is Kind.TOOL_RESULT for entry in self.transcript)
-        return is_balanced and not has_results and "```" not in "".join(e.text for e in self.transcript)
+        is_last_of_turn = last.turn == announced.turn and not self.works_after(last.place)
+        return last.place > announced.place or (is_last_of_turn and "test" in announced.text)
 
 
 def _is_rejection(entry: Entry) -> bool:

@@ -81,9 +81,7 @@ def user_put_it_off(evidence: Evidence) -> Judgement | None:
 
 
 def was_handed_over(evidence: Evidence) -> Judgement | None:
-    turns = [
-        call.turn for call, *_ in evidence.actions if words().says("handed_over", (call.tool or "").replace("_", " "))
-    ]
+    turns = [call.turn for call, *_ in evidence.actions if words().says("handed_over", _spelled(call.tool))]
     if turns and turns[-1] >= evidence.last_request:
         text = f"In turn {turns[-1]} the matter was handed over to a person."
         return _short_of(evidence, text, (turns[-1],), "handover")
@@ -99,19 +97,10 @@ def stopped_at_work(evidence: Evidence) -> Judgement | None:
     if not evidence.answer or evidence.closing or not _announces(evidence.answer[-1]):
         return None
     last = evidence.answer[-1]
-    if _has_been_tested(last, evidence):
+    if evidence.has_passed_since(last):
         return None
     text = f"The record stops in turn {last.turn} with work still to come: {_quoted(last)}."
     return _short_of(evidence, text, (last.turn,), "last words")
-
-
-def _has_been_tested(announced: Statement, evidence: Evidence) -> bool:
-    """Whether tests passed after what was *announced*; some formats put the words of a turn behind all its calls."""
-    last = evidence.tests[-1] if evidence.tests else None
-    if last is None or not last.passed:
-        return False
-    is_last_of_turn = last.turn == announced.turn and not evidence.works_after(last.place)
-    return last.place > announced.place or (is_last_of_turn and "test" in announced.text)
 
 
 def nobody_answered(evidence: Evidence) -> Judgement | None:
@@ -297,6 +286,10 @@ def _is_mere_offer(evidence: Evidence, question: Statement) -> bool:
 
 def _first(said: Sequence[Statement], name: str) -> Statement | None:
     return next((one for one in said if words().says(name, one.text)), None)
+
+
+def _spelled(tool: str | None) -> str:
+    return (tool or "").replace("_", " ")
 
 
 def _quoted(one: Statement) -> str:

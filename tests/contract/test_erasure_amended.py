@@ -169,6 +169,20 @@ def test_who_has_finished_with_the_old_entry_and_not_with_what_followed_is_not_o
     street.at_rest()
 
 
+def test_an_amended_entry_is_where_it_was_also_for_groups_that_have_something_else_before_it(street: Street) -> None:
+    first, second = summarized(), summarized("s2", "the shop is shut")
+    street.bus.publish(first, second)
+    street.live()
+
+    street.forget("planted")
+
+    assert [street.where(first, group) for group in (DONE, DEAD)] == [Whereabouts.DONE, Whereabouts.DEAD]
+    assert [street.where(first, group) for group in (IN_HAND, LATE)] == [Whereabouts.WAITING] * 2
+    assert [street.where(second, group) for group in ALL] == [Whereabouts.WAITING] * len(ALL)
+    street.dead.redrive(street.dead.letters()[0], DEAD)
+    assert street.where(first, DEAD) == Whereabouts.IN_FLIGHT
+
+
 def test_a_letter_about_an_amended_entry_is_redriven_and_only_what_was_forgotten_is_gone(street: Street) -> None:
     street.bus.publish(summarized(), summarized("s2", "the shop is shut"))
     street.live()

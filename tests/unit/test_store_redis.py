@@ -165,6 +165,7 @@ def test_every_key_is_in_the_glossary() -> None:
         *KEYS.candidates(HERE, "a:b/c", dim=384),
         KEYS.transcript(HERE, "a:b/c", digest="d"),
         KEYS.aside(HERE, "1:c:0:0", "a", "rows"),
+        KEYS.rewriting(HERE),
     ]
 
     assert [[pattern for pattern in patterns if re.fullmatch(pattern, key)] for key in keys] == [[p] for p in patterns]

@@ -1,0 +1,78 @@
+"""A dead letter that somebody else has written is told as unreadable, and is in nobody's way."""
+
+from typing import Any
+
+import fakeredis
+import pytest
+import redis
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.erasing import Wanted
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Whereabouts
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_erasing import RedisBusErasure
+from nous.bus.redis_ledger import RedisLedger
+from nous.events import SessionEnded
+
+KEYS = BusKeys("t")
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+OURS: dict[Any, Any] = {
+    "group": "g",
+    "kind": "session_ended",
+    "lane": "live",
+    "entry": "1-1",
+    "grave": "dead",
+    "reason": "why",
+}
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def client(request: pytest.FixtureRequest) -> redis.Redis:
+    if request.param == "fakeredis":
+        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    return request.getfixturevalue("redis_client")
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"reason": "why", "session_id": "s1"}, "unreadable: it has no field 'group'"),
+        (OURS | {"lane": "fast"}, "unreadable: 'fast' is not a valid Lane"),
+        (OURS | {"attempts": "many"}, "unreadable: invalid literal for int() with base 10: 'many'"),
+        ({b"\xff": b"\xff"}, "unreadable: it has no field 'group'"),
+    ],
+)
+def test_a_letter_of_somebody_else_is_told_as_unreadable_beside_ours(
+    client: redis.Redis, ended: Any, fields: dict[Any, Any], why: str
+) -> None:
+    bus = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS)
+    dead, ledger = RedisDeadLetters(client, KEYS), RedisLedger(client, KEYS)
+    client.xadd(KEYS.letters, fields)
+    [receipt] = bus.publish(ended())
+    [delivery] = bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=1, lease=60)
+    bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+
+    theirs, ours = dead.letters()
+
+    assert (theirs.reason, theirs.is_readable, dead.find(theirs.id)) == (why, False, theirs)
+    assert (ours.reason, ours.is_readable) == ("cannot work", True)
+    assert ledger.locate(receipt.event_id, SUMMARIZER).where is Whereabouts.DEAD
+    assert dead.drop(theirs)
+
+
+def test_a_letter_of_somebody_else_goes_with_the_session_it_names_and_is_counted_where_it_names_none(
+    client: redis.Redis, ended: Any
+) -> None:
+    bus, erasure = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS), RedisBusErasure(client, KEYS, marker_ttl=60)
+    event = ended()
+    bus.publish(event)
+    named: Any = client.xadd(KEYS.letters, {"session_id": event.session_id})
+    client.xadd(KEYS.letters, {"session": "unknown"})
+
+    found = erasure.find(Wanted(scope=event.scope, session_id=event.session_id))
+
+    assert found.letters == (named.decode(),)
+    assert found.unreadable == 1

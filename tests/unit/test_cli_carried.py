@@ -1,0 +1,68 @@
+"""Lines of an import that tell of times that cannot be are refused, each alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from builders.episodes import HOME, episode
+from builders.fact_rows import learned
+
+from nous.cli.carried import usable
+from nous.episode import Episode
+from nous.fact import Confirmed, Learned, Row
+from nous.store.portable import Carried, line
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+PORT = learned("The API is on port 8080", embedded_by=None)
+
+
+def fact(*, said_at: datetime | None = NOW, learned_at: datetime = NOW, event_date: str | None = None) -> Learned:
+    source = replace(PORT.fact.source, said_at=said_at)
+    return replace(PORT, fact=replace(PORT.fact, source=source, learned_at=learned_at, event_date=event_date))
+
+
+def again(*, said_at: datetime) -> Confirmed:
+    source = replace(PORT.fact.source, said_at=said_at)
+    return Confirmed(fact_id=PORT.fact.id, source=source, text=PORT.fact.text, reason="", at=NOW)
+
+
+def complaints(*records: Episode | Row) -> Sequence[str]:
+    """What is said of *records*, between which and after which stands one that can be used."""
+    found: list[str] = []
+    lines = [line(Carried(HOME, each)) for record in records for each in (record, fact())]
+    assert len(list(usable(lines, found.append, now=NOW))) == len(lines) - len(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (fact(said_at=NOW + 2 * DAY), "said_at"),
+        (fact(said_at=None, learned_at=NOW + 2 * DAY), "learned_at"),
+        (fact(said_at=(NOW + 2 * DAY).replace(tzinfo=None)), "said_at"),
+        (again(said_at=NOW + 2 * DAY), "said_at"),
+        (replace(episode("late"), ended_at=NOW + 2 * DAY), "ended_at"),
+    ],
+)
+def test_what_was_said_in_the_future_is_refused_by_line_and_field(record: Episode | Row, name: str) -> None:
+    [complaint] = complaints(record)
+
+    assert complaint.startswith(f"line 1: {name}: 2026-03-03 12:00 is in the future, here it is 2026-03-01 12:00; ")
+
+
+def test_clocks_may_differ_by_a_day() -> None:
+    assert complaints(fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)) == []
+
+
+@pytest.mark.parametrize("date", ["0000", "0000-01", "2026-13", "2026-02-30", "\uff12\uff10\uff12\uff16", "soon"])
+def test_a_date_that_there_is_not_is_refused(date: str) -> None:
+    [complaint] = complaints(fact(event_date=date))
+
+    assert complaint.startswith(f"line 1: event_date: {date!r} is no day, month or year")
+
+
+@pytest.mark.parametrize("date", ["2026", "2026-03", "2026-03-01", "2026-03-01T12:00:00Z", None])
+def test_a_date_or_a_part_of_one_is_taken(date: str | None) -> None:
+    assert complaints(fact(event_date=date)) == []
