@@ -35,15 +35,10 @@ def candidate(said: object) -> CandidateFact:
         found = _adapter().validate_python(said)
     except ValidationError as error:
         raise BadInput(_in_plain_words(error)) from None
-    if found.event_date is not None and not _is_day(found.event_date):
+    if found.event_date is not None and not is_date(found.event_date):
         told = shortened(found.event_date, 40)
         raise BadInput(f"event_date: {told!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
     return checked(found)
-
-
-def _is_day(text: str) -> bool:
-    """Whether *text* is a date, or the year or month of one: there is no year 0."""
-    return is_date(text) and text.isascii() and not text.startswith("0000")
 
 
 @cache

@@ -45,7 +45,7 @@ _LEAST_PERCENT = 10
 _TURNS = re.compile(r"(?<![\d.])(\d{1,6})(?:\s*(?:-|\u2013|to)\s*(\d{1,6}))?(?!\d)")
 _LONGEST_RANGE = 50
 _LAST_TURN = 999_999
-_PART_OF_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
+_PART_OF_DATE = re.compile(r"(?!0000)[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
 _NO_DATE = frozenset({"", "null", "none", "unknown", "n/a"})
 
 
