@@ -251,7 +251,7 @@ class Evidence:
         return not self.actions and not self._says_it_serves and is_talk(self.transcript)
 
     def has_passed_since(self, announced: Statement) -> bool:
-        """Whether tests passed after what was *announced*; some formats put what a turn says behind all of its calls."""
+        """Whether tests passed after what was *announced*; some formats tell what a turn said after its calls."""
         last = self.tests[-1] if self.tests else None
         if last is None or not last.passed:
             return False

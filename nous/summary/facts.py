@@ -38,7 +38,9 @@ from nous.transcript.model import Kind
 _MOST_REPORTS = 2
 _SHORTEST, _SHORTEST_REPORT = 12, 40
 _EARLY = 60
-_FILE = re.compile(r"(?<![\w/.])[\w./@-]*\w\.[a-z]{1,5}\b(?!\()")
+_FILE = re.compile(r"(?<![\w/.])(?!e\.g\b|i\.e\b)[\w./@-]*\w\.[a-z]{1,5}\b(?!\()")
+_COMMAND = re.compile(r"^/\S+ (?=\w)")
+"""A command of the agent's own, before what it is given."""
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
 _IMPORT = re.compile(r"\bimports?\b")
 _PASSED_ON = re.compile(r" -- .*|`.*")
@@ -82,9 +84,10 @@ def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user wants to hold beyond the task at hand."""
     known = words()
     for one in _said_by_user(evidence) if not evidence.is_conversation else ():
-        is_order = known.says("standing_rule", one.text) and known.opens("directive", one.text)
-        if is_order or known.says("obliges", one.text):
-            text = standing_alone(one.text)
+        said = _COMMAND.sub("", one.text)
+        is_order = known.says("standing_rule", said) and known.opens("directive", said)
+        if is_order or known.says("obliges", said):
+            text = standing_alone(said)
             yield by_user(text, one.turn, Category.RULE, confidence=0.9, subject=code_of(text, "user"))
 
 
@@ -96,7 +99,7 @@ def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
         if is_own and not OTHER_PERSON.search(one.text) and not evidence.is_conversation:
             for part in (part for part in _CLAUSE.split(one.text) if words().says("preference", part)):
                 text = in_third_person(standing_alone(part))
-                if not (evidence.is_service and _is_of_one_occasion(part)):
+                if not (evidence.is_service and _is_of_one_occasion(part, one, evidence)):
                     yield by_user(text, one.turn, Category.PREFERENCE, confidence=0.85)
 
 
@@ -141,6 +144,7 @@ def findings(evidence: Evidence) -> Iterator[CandidateFact]:
         subject, sure = subject_of(text), 0.75 if one in last else 0.7
         if (
             begins_as_event(_LABEL.sub("", text))
+            or _is_item_of_nothing(one)
             or is_bound(text)
             or is_proposed(one)
             or is_of_work(one)
@@ -220,12 +224,19 @@ def _taught(evidence: Evidence) -> Sequence[Statement]:
     return [one for one in ruled if one and accords(one.text, evidence)]
 
 
-def _is_of_one_occasion(text: str) -> bool:
-    """Whether a service's user wants *text* of what is before them."""
+def _is_of_one_occasion(text: str, said: Statement, evidence: Evidence) -> bool:
+    """Whether a service's user wants *text* of what is before them: it says so, or it was asked for that."""
     known = words()
+    before = (one for one in evidence.said if one.turn == said.turn - 1 and one.is_question)
+    is_answer = not all(known.says("serves", one.text) for one in before)
     is_lasting = known.says("each_time", text) or known.says("out_of_habit", text)
     is_bound = known.says("of_the_offers", text) or known.opens("one_occasion", text)
-    return is_bound or (known.says("wanted_now", text) and not is_lasting)
+    return is_bound or ((is_answer or known.says("wanted_now", text)) and not is_lasting)
+
+
+def _is_item_of_nothing(one: Statement) -> bool:
+    """Whether *one* explains a word in a list of which nobody could tell what it lists."""
+    return bool(_LABEL.match(one.text) and one.under) and name_in(one.under[-1]) is None
 
 
 def _is_of_one_matter(text: str, evidence: Evidence) -> bool:

@@ -5,6 +5,7 @@ import re
 from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.summary.lessons import dangles, name_in
+from nous.summary.names import names_in
 
 _QUOTED = re.compile(r"(?:decided: |rejected .*?: |approved the plan )“(?P<words>.+)”\Z", re.DOTALL)
 _ON_WHAT = re.compile(r"The user rejected [^:]*\bthe (?:code|fix|changes?|plan)”?: ", re.IGNORECASE)
@@ -28,7 +29,8 @@ def lasts(fact: CandidateFact) -> bool:
             quoted = _QUOTED.search(fact.text)
             said = quoted["words"] if quoted else ""
             is_bound = words().says("for_once", said) or _DOES_IT.match(said) or words().says("for_now", fact.text)
-            is_bound = is_bound or (fact.text.startswith(_APPROVED) and words().opens("only_looks", said))
+            is_title = fact.text.startswith(_APPROVED) and not any(names_in(said))
+            is_bound = is_bound or is_title or (fact.text.startswith(_APPROVED) and words().opens("only_looks", said))
             return not (is_bound or _ON_WHAT.match(fact.text)) and outlasts(said)
         case _:
             return True

@@ -48,7 +48,8 @@ _OF_A_NAME = re.compile(r"^(`[^`]+`) *(?:[-\u2013\u2014:] *)?[Nn]ow (?=[a-z]+s\b
 _TIES = (
     "So|And|But|Also|However|Then|Therefore|Thus|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|Right|Sure"
     "|Actually|Certainly|Of course|Unfortunately|Understood|Noted|Got it|Please|In that case"
-    "|Remember(?=:)|According to (?:our|the) polic(?:y|ies)|Additionally|In addition|I['\u2019]m sorry|I apologi[sz]e"
+    r"|Remember(?=:)|(?:The|This|That) (?:\w+ ){0,3}(?:is|are|was) (?:not |in)(?:correct|right|true)(?=[,.:;])"
+    "|According to (?:our|the) polic(?:y|ies)|Additionally|In addition|I['\u2019]m sorry|I apologi[sz]e"
 )
 _TIE = re.compile(rf"^(?:\W*\b(?:(?:{_TIES})\b|No(?=[,.!:])))+[,.!:]? +(?=\S)", re.IGNORECASE)
 """The word that ties a sentence to what was said before. A "no" without a comma belongs to what it denies."""

@@ -21,7 +21,7 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 _ENDS_OPEN = re.compile(
-    r"(?:\.{2,}|…|\b(?:it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
+    r"(?:\.{2,}|…|\b(?:similar|alike|it|this|that|them|these|those|there|so|too|yeah|though|lol))\W*$", re.IGNORECASE
 )
 _MINE_AND_I = re.compile(r"My (?:\w+ ){1,4}I\b")
 """Something of mine, and that I do something with it: no sentence that can be told of somebody else."""

@@ -41,7 +41,9 @@ def _rejection(what: str, reason: str, title: str | None) -> Verdict | None:
     if not _instructs(reason):
         return None
     described, file = _DESCRIBED.match(what), _FILE.match(what)
-    named = title or (f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT))
+    named = (
+        f"{title} as it was" if title else (f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT))
+    )
     return Verdict(f"The user rejected {named}: “{reason}”", file["file"] if file else code_of(reason, "user"))
 
 

@@ -147,12 +147,12 @@ def test_a_transcript_without_words_has_a_summary_too(told: Told) -> None:
     assert (summary.title, summary.outcome) == ("Session without words", "informational")
 
 
-def test_the_bundled_sessions_teach_at_least_a_dozen_facts() -> None:
+def test_the_bundled_sessions_teach_one_fact_each_on_average() -> None:
     kept = [path for path in SAMPLES.rglob("*") if path.suffix in {".json", ".jsonl", ".txt"}]
 
     extracted = [summarize(read_transcript(path)) for path in kept]
 
-    assert sum(len(one.candidate_facts) for one in extracted) >= 12
+    assert sum(len(one.candidate_facts) for one in extracted) >= len(kept)
     assert all(fact.turns for one in extracted for fact in one.candidate_facts)
 
 

@@ -71,7 +71,7 @@ def test_what_the_user_says_of_themselves_is_told_in_the_third_person(
     ("decision", "fact"),
     [
         ("Rejected Edit(/home/me/a.py): use the helper", "The user rejected Edit(a.py): “use the helper”"),
-        ("Approved the plan: Split the parser", "The user approved the plan “Split the parser”"),
+        ("Approved the plan: Split `parser.py`", "The user approved the plan “Split `parser.py`”"),
         ('Answered: "Which database?"="Postgres"', "Asked “Which database?”, the user answered “Postgres”"),
     ],
 )
@@ -266,7 +266,7 @@ def test_the_second_person_becomes_the_user() -> None:
         (("user", "I prefer pytest over unittest."), Category.PREFERENCE, Trust.USER),
         (("user", "My user ID is mia_li_3668."), Category.PERSON, Trust.USER),
         (("user", "Let's go with the SQLite backend."), Category.DECISION, Trust.USER),
-        (("decision", "Approved the plan: Split the parser"), Category.DECISION, Trust.USER),
+        (("decision", "Approved the plan: Split `parser.py`"), Category.DECISION, Trust.USER),
         (("assistant", "`os.Chdir` fails because it moves the whole process."), Category.TECHNICAL, Trust.ASSISTANT),
         (("assistant", "Your seat 4C has been successfully booked."), Category.EVENT, Trust.ASSISTANT),
         (bash("pytest -q tests/unit"), Category.TOOL, Trust.ASSISTANT),

@@ -38,6 +38,7 @@ def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:
         "Changed `fmt.Fprintf(out, err)` to `fmt.Fprintf(out, text, err)` in the file `main.go`.",
         "Removed all six duplicate checks from the file `handlers.go`.",
         "Created ENT-242 with Urgent priority, linked to ENT-241.",
+        "Added `TestCommand` that verifies that it returns all flags (e.g., `list --all`).",
     ],
 )
 def test_what_the_code_shows_is_no_report(told: Told, report: str) -> None:
@@ -101,9 +102,14 @@ def test_a_command_for_all_tests_is_preferred_to_one_for_a_kind(told: Told) -> N
 
 
 @pytest.mark.parametrize(
-    ("approved", "told_of"), [("Count all HTML files in the repository", 0), ("Split the parser in two files", 1)]
+    ("approved", "told_of"),
+    [
+        ("Count all calls of `load()` in the repository", 0),
+        ("Phase 0: Clean up and lay the ground", 0),
+        ("Split `parser.py` in two files", 1),
+    ],
 )
-def test_an_approved_plan_that_only_looks_is_no_fact(told: Told, approved: str, told_of: int) -> None:
+def test_an_approved_plan_that_only_looks_or_names_nothing_is_no_fact(told: Told, approved: str, told_of: int) -> None:
     assert len(facts(told, ("user", "Go on."), ("decision", f"Approved the plan: {approved}"))) == told_of
 
 

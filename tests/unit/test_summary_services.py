@@ -99,6 +99,13 @@ def test_what_is_wanted_of_one_booking_is_no_preference(told: Told, said: str) -
     assert texts(told, ("user", said)) == []
 
 
+def test_what_is_preferred_when_asked_for_the_case_at_hand_is_no_preference(told: Told) -> None:
+    asked = ("user", "Book a flight."), ("assistant", "Which cabin class would you like?")
+
+    assert texts(told, *asked, ("user", "I prefer economy class.")) == []
+    assert texts(told, *asked, ("user", "I always prefer economy class.")) == ["The user always prefers economy class."]
+
+
 @pytest.mark.parametrize(
     ("said", "fact"),
     [

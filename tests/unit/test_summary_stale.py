@@ -52,6 +52,13 @@ def test_what_stands_under_a_report_of_the_work_is_no_finding(told: Told, lead: 
     assert texts(told, ("user", "Go on."), ("assistant", f"{lead}\n\n1. {LIMIT}")) == []
 
 
+@pytest.mark.parametrize(("lead", "told_of"), [("Now we have:", 0), ("The colours in `theme.json`:", 1)])
+def test_an_item_of_a_list_is_known_where_it_is_told_what_is_listed(told: Told, lead: str, told_of: int) -> None:
+    item = "`toolTitle` - used for the heads of calls, and by default it is `gray` as the text is."
+
+    assert len(texts(told, ("user", "Which?"), ("assistant", f"{lead}\n\n- {item}"))) == told_of
+
+
 @pytest.mark.parametrize(
     ("said", "known"),
     [

@@ -157,9 +157,13 @@ def test_what_was_told_of_a_matter_is_dropped_where_it_was_changed_later(told: T
 @pytest.mark.parametrize(
     ("given", "rejected", "fact"),
     [
-        ({"plan": "# Plan: Mend the parser\n\nSteps"}, "the plan", "the plan “Mend the parser”"),
-        ({"command": 'git commit -m "Mend it"'}, 'Bash(desc="Commit the fix", cmd="git")', "the commit “Mend it”"),
-        ({"plan": f"{'word ' * 300}"}, "the plan", f"the plan “{'word ' * 22}word…”"),
+        ({"plan": "# Plan: Mend the parser\n\nSteps"}, "the plan", "the plan “Mend the parser” as it was"),
+        (
+            {"command": 'git commit -m "Mend it"'},
+            'Bash(desc="Commit the fix", cmd="git")',
+            "the commit “Mend it” as it was",
+        ),
+        ({"plan": f"{'word ' * 300}"}, "the plan", f"the plan “{'word ' * 22}word…” as it was"),
         ({"plan": " \n\n"}, "the plan", None),
         ({}, "the plan", None),
         ({}, 'Bash(desc="Commit the fix", cmd="git")', None),

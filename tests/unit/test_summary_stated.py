@@ -29,6 +29,11 @@ def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:
             "no, the config lives in config/prod.yaml, not settings.py",
             "The config lives in config/prod.yaml, not settings.py.",
         ),
+        (
+            "the first part is not correct, for manual runs we use hooks to add the trailer",
+            "For manual runs we use hooks to add the trailer.",
+        ),
+        ("/flow:run keep each commit with working code", "Keep each commit with working code."),
     ],
 )
 def test_what_the_user_states_in_passing_is_known(told: Told, said: str, fact: str | None) -> None:
