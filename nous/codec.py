@@ -23,6 +23,9 @@ from nous.scope import Scope
 
 _ENVELOPE = {field.name for field in fields(Event)}
 _DEFAULT_AGENT = "default"
+NO_SESSION = "no session (nous)"
+"""Stands for the session of an event that is of none, and of what follows from it. No session can be called so."""
+
 LONGEST_NAME = 400
 """Characters in a session or agent id."""
 
@@ -68,9 +71,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     data = message.get("data")
     if not isinstance(data, dict):
         raise BadInput(f"{type_hint}: data has to be a JSON object")
-    candidate = _filled(
-        message, kind.completed(cast("dict[str, Any]", data)), kind.type, accepted_at or datetime.now(UTC)
-    )
+    candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
         return _aware(_adapter(kind).validate_python(candidate))
     except ValidationError as error:
@@ -117,9 +118,11 @@ def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
     return kind
 
 
-def _filled(message: Mapping[str, Any], data: Mapping[str, Any], type_: str, accepted_at: datetime) -> dict[str, Any]:
+def _filled(
+    message: Mapping[str, Any], data: Mapping[str, Any], kind: type[Event], accepted_at: datetime
+) -> dict[str, Any]:
     """The fields of an event, with what a brief producer left out."""
-    event_id = message.get("id") or uuid5(NAMESPACE, f"{type_}\n{_canonical(data)}")
+    event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}")
     event_id = event_id if _is_uuid(event_id) else uuid5(NAMESPACE, str(event_id))
     return {
         **data,
@@ -128,11 +131,15 @@ def _filled(message: Mapping[str, Any], data: Mapping[str, Any], type_: str, acc
         "source": message.get("source") or "unknown",
         "scope": data.get("scope") or Scope(),
         "agent_id": checked_name(data.get("agent_id") or _DEFAULT_AGENT, "data.agent_id"),
-        "session_id": checked_name(data.get("session_id") or message.get("subject"), "data.session_id"),
+        "session_id": _session(data.get("session_id") or message.get("subject"), kind),
         "trace_id": message.get("correlationid") or event_id,
         "caused_by": message.get("causationid"),
         "traceparent": message.get("traceparent"),
     } | ({"dataref": message["dataref"]} if message.get("dataref") and "dataref" not in data else {})
+
+
+def _session(value: object, kind: type[Event]) -> str:
+    return NO_SESSION if is_of_none(value, kind) else checked_name(value, "data.session_id")
 
 
 def _canonical(data: Mapping[str, Any]) -> str:
@@ -156,7 +163,19 @@ def checked_name(value: object, what: str) -> str:
     """*value*, which is *what*, if it can be the id of a session or an agent. Raises `BadInput`."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
         raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters")
-    return value
+    return unreserved(value, what)
+
+
+def is_of_none(session: object, kind: type[Event]) -> bool:
+    """Whether *session*, which an event of *kind* names, stands for none."""
+    return session == NO_SESSION and not kind.needs_session
+
+
+def unreserved(name: str, what: str) -> str:
+    """*name*, which is *what*, unless it stands for no session. Raises `BadInput`."""
+    if name == NO_SESSION:
+        raise BadInput(f"{what} cannot be {NO_SESSION!r}, which stands for the session of events that are of none")
+    return name
 
 
 def _in_words(error: ValidationError) -> str:

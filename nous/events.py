@@ -30,10 +30,12 @@ class Event:
     """Something that has happened.
 
     `trace_id` is the id of the event that began the chain, `caused_by` that of the one that led to this one.
+    `needs_session` is false for what nous says of a scope as well: see `nous.codec.NO_SESSION`.
     """
 
     type: ClassVar[str] = ""
     schema_version: ClassVar[int] = 1
+    needs_session: ClassVar[bool] = True
 
     id: UUID
     time: datetime
@@ -235,6 +237,7 @@ class FactsUnembedded(Event):
     """Facts of a scope wait for a vector, and to be compared by their sense with the others."""
 
     type: ClassVar[str] = "facts_unembedded"
+    needs_session: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +274,7 @@ class FactSuperseded(FactEvent):
     """Something known has given way to `other_fact_id`, and stays reachable."""
 
     type: ClassVar[str] = "fact_superseded"
+    needs_session: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,6 +282,7 @@ class FactLinked(FactEvent):
     """Something is known beside `other_fact_id`, which is like it; the reason says why both are kept."""
 
     type: ClassVar[str] = "fact_linked"
+    needs_session: ClassVar[bool] = False
 
 
 def kinds() -> dict[str, type[Event]]:

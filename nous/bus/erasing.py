@@ -15,10 +15,9 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Lane
-from nous.codec import decode
+from nous.codec import decode, is_of_none
 from nous.errors import BadInput
-from nous.events import NAMESPACE
-from nous.learning.announcing import NO_SESSION
+from nous.events import NAMESPACE, Event, kinds
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 
@@ -140,10 +139,11 @@ def said(raw: bytes, kind: str) -> Said | None:
     inner = told.get("data")
     data = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
     session = data.get("session_id") or told.get("subject")
+    has_session = isinstance(session, str) and not is_of_none(session, kinds().get(kind, Event))
     return Said(
         event_id=_event_id(told, raw, kind),
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
-        session_id=session if isinstance(session, str) and session != NO_SESSION else None,
+        session_id=session if has_session else None,
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
     )
 

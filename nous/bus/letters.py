@@ -56,7 +56,10 @@ def _unreadable(letter_id: str, fields: Mapping[str, str], why: str) -> Letter:
 
 
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
-    """Read a letter back. Raises `KeyError` or `ValueError` if it is none."""
+    """Read a letter back. One that took the place of another tells the id of the *first*, and so when that was.
+
+    Raises `KeyError` or `ValueError` if it is none.
+    """
     return Letter(
         id=letter_id,
         group=fields["group"],
@@ -65,7 +68,7 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
         entry=fields["entry"],
         grave=Grave(fields["grave"]),
         reason=fields["reason"],
-        at=accepted_at(letter_id),
+        at=accepted_at(fields.get("first", letter_id)),
         attempts=int(fields.get("attempts", 0)),
         event_id=fields.get("event_id"),
         session_id=fields.get("session_id"),

@@ -29,7 +29,7 @@ class RedisDeadLetters:
     def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
         with translated():
             found = self._client.xrange(self._keys.letters, count=limit)
-        return [read_letter(letter_id, fields) for letter_id, fields in found]
+        return sorted((read_letter(*each) for each in found), key=lambda letter: letter.at)
 
     def find(self, letter_id: str) -> Letter:
         if not letter_id.replace("-", "", 1).isdigit():

@@ -6,9 +6,10 @@ a stream out of which something was deleted is copied, and the copy takes its pl
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, groupby
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 from uuid import UUID
@@ -101,7 +102,7 @@ class RedisBusErasure:
                 if known["aof_enabled"]:
                     self._begin_file()
                     known = self._settled(until)
-                if self._client.config_get("save").get("save"):
+                if self._has_snapshot(known):
                     self._client.bgsave()
                     known = self._settled(until)
                 is_new = not known["aof_enabled"] or known["aof_last_bgrewrite_status"] == "ok"
@@ -147,6 +148,14 @@ class RedisBusErasure:
         except redis.ResponseError as error:
             if "already in progress" not in str(error):  # somebody else began in between, which is as good
                 raise
+
+    def _has_snapshot(self, known: Mapping[str, Any]) -> bool:
+        """Whether the server takes snapshots, has taken one since it began, or has an older one where we can look."""
+        told = self._client.config_get("save", "dir", "dbfilename")
+        try:
+            return bool(told["save"] or known.get("rdb_saves") or Path(told["dir"], told["dbfilename"]).is_file())
+        except PermissionError:  # it is on this machine, and there may be one
+            return True
 
     def _settled(self, until: float) -> dict[str, Any]:
         """What the server says of its files once it is not writing one. Raises `TimeoutError`."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
+from nous.codec import is_of_none
 from nous.effects import AppendFacts, Effects, SaveEpisode
 from nous.errors import BadInput
 from nous.events import Event, episode_id
@@ -72,8 +73,8 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def name_of(event: Event) -> str:
-    """The name of the tombstone that keeps *event* away."""
-    return session_name(event.scope, event.session_id)
+    """The name of the tombstone that keeps *event* away; "", which none has, for one that is of no session."""
+    return "" if is_of_none(event.session_id, type(event)) else session_name(event.scope, event.session_id)
 
 
 def form_name(mark: str) -> str:

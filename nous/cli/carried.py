@@ -1,10 +1,12 @@
 """Lines of an export, checked as strictly as what people tell."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from nous.cli.candidate import candidate
+from nous.codec import checked_name
 from nous.episode import Episode
 from nous.errors import BadInput
 from nous.events import episode_id
@@ -12,8 +14,7 @@ from nous.fact import Confirmed, Fact, Learned, Linked, Row, Superseded, named, 
 from nous.scope import Scope
 from nous.store.portable import Carried, read
 
-_LONGEST_NAME = 1_000
-"""Characters of a session's id."""
+_LONGEST_LINE = 10_000_000
 
 _LONGEST_REASON = 10_000
 """Characters of a reason, which may quote two facts."""
@@ -27,12 +28,19 @@ def usable(lines: Iterable[bytes], complain: Callable[[str], None], *, now: date
     """What *lines* carry that can be kept; *complain* is told of each other line, by its number."""
     for number, raw in enumerate(lines, start=1):
         try:
-            if raw.strip():
-                carried = read(raw)
+            if said := _short(raw).removeprefix(BOM_UTF8).strip():
+                carried = read(said)
                 _check_times(carried.record, now)
                 yield _checked(carried)
         except BadInput as error:
             complain(f"line {number}: {error}")
+
+
+def _short(raw: bytes) -> bytes:
+    """*raw*, if that can be a record: reading takes several times its bytes. Raises `BadInput`."""
+    if len(raw) > _LONGEST_LINE:
+        raise BadInput(f"has {len(raw):,} bytes, and no record has more than {_LONGEST_LINE:,}")
+    return raw
 
 
 def _checked(carried: Carried) -> Carried:
@@ -103,8 +111,7 @@ def _times(record: Episode | Row) -> Iterator[tuple[str, datetime | None]]:
 def _check_session(session_id: str) -> None:
     if not session_id.strip():
         raise BadInput("session_id: is empty")
-    if len(session_id) > _LONGEST_NAME or not session_id.isprintable():
-        raise BadInput(f"session_id: has at most {_LONGEST_NAME:,} characters, which can be printed")
+    checked_name(session_id, "session_id")
 
 
 def _scope_of(record: Episode | Row) -> Scope | None:

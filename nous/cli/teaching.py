@@ -5,6 +5,7 @@ from uuid import uuid5
 
 from nous.bus.base import Refused
 from nous.bus.tombstones import WasForgotten, form_name, session_name
+from nous.codec import checked_name
 from nous.effects import Effects
 from nous.episode import CandidateFact, Outcome, Summary
 from nous.errors import Retryable
@@ -31,12 +32,12 @@ _TOLD = Summary(
 
 
 class Teacher:
-    """Teaches one scope, as one session."""
+    """Teaches one scope, as one session. Raises `BadInput` where no session can be called so."""
 
     def __init__(self, world: World, scope: Scope, session: str) -> None:
         self._world = world
         self._scope = scope
-        self._session = session
+        self._session = checked_name(session, "the id of a session")
         self._clock = world.kit.clock
 
     def let_back(self, candidates: Iterable[CandidateFact]) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
+from nous.codec import NO_SESSION
 from nous.events import (
     NAMESPACE,
     EpisodeSummarized,
@@ -21,9 +22,6 @@ from nous.learning.finding import Finding
 from nous.learning.judge import Known, Linked, New, Verdict
 from nous.learning.mend import Mended
 from nous.scope import Scope
-
-NO_SESSION = "no session (nous)"
-"""Stands for the session of an event that is of none, and of what follows from it. It cannot be forgotten."""
 
 
 class _Said(NamedTuple):

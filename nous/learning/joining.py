@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, bare, named, tellings
-from nous.learning.erasing import without
-from nous.learning.judge import SAME_TEXT
+from nous.learning.erasing import FORGOTTEN, without
+from nous.learning.judge import SAME_TEXT, New
 from nous.learning.known import Knowledge
+from nous.learning.learn import NOT_ALL_COMPARED, NOT_COMPARED
 from nous.learning.normalise import exact_form
 from nous.learning.retelling import Stays
+
+LEFT_BEHIND = "the reason may have quoted a fact that did not come along, and was left behind"
+"""In place of a reason that may quote it."""
+
+_QUOTELESS = {New().reason, NOT_COMPARED, NOT_ALL_COMPARED, FORGOTTEN, LEFT_BEHIND}
+"""Reasons that name no other fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,21 +47,20 @@ class Present:
                 self._ways[row.fact_id] = row.by
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Those of *rows* that the log has not, each once.
+        """Those of *rows* that the log has not, each once, but for those about facts that neither has.
 
-        Those about facts that neither has are left out, and so are those by which a fact would give way to itself: two
-        who have both facts may have found so each the other way round.
+        A fact gives way once, and never to itself, though two who have the same facts may each have found so in another
+        way. What would give way to something else besides is linked to that, since reasons may quote it.
         """
         fresh: set[tuple[object, ...]] = set()
         ways = ChainMap[UUID, UUID]({}, self._ways)
-        for row in rows:
+        for told in rows:
+            row = _linked(told) if isinstance(told, Superseded) and _has_way(told, ways) else told
             key = _key(row)
-            is_there = key in self._keys or key in fresh
+            is_there = key in self._keys or key in fresh or (isinstance(row, Linked) and _are_tied(row, ways))
             if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
                 continue
             if isinstance(row, Superseded):
-                if row.fact_id in _successors(row.by, ways):
-                    continue
                 ways[row.fact_id] = row.by
             fresh.add(key)
             yield row
@@ -66,7 +72,7 @@ def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str
     What they have said is told by others who have said the same. A text that is known is no second fact.
     """
     present, ordered = Present(log), _facts_first(rows)
-    new = tuple(present.missing(ordered))
+    new = tuple(_grounded(tuple(present.missing(ordered))))
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     kept = tuple(present.missing(each.row for each in erased.rows))
@@ -76,6 +82,17 @@ def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str
         unknown=sum(not all(_is_in(fact, facts) for fact in named(row)) for row in ordered),
         forgotten=sum(not stays(fact, source) for fact, source, _ in tellings(new)),
     )
+
+
+def _grounded(rows: Sequence[Row]) -> Iterator[Row]:
+    """*rows*, in which no fact has a reason that may quote another to which no row ties it.
+
+    When that other is forgotten, it would not be known that the reason has to go too.
+    """
+    ties = {(fact, row.reason) for row in rows if isinstance(row, Superseded | Linked) for fact in named(row)}
+    for row in rows:
+        is_tied = not isinstance(row, Learned) or row.reason in _QUOTELESS or (row.fact.id, row.reason) in ties
+        yield row if is_tied else replace(row, reason=LEFT_BEHIND)
 
 
 def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[str]) -> Stays:
@@ -135,6 +152,20 @@ def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
             return None if one == other else replace(row, fact_id=one, other=other)
         case Learned():
             return row
+
+
+def _has_way(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
+    """Whether the fact has given way already, or would come round to itself."""
+    return row.fact_id in ways or row.fact_id in _successors(row.by, ways)
+
+
+def _are_tied(row: Linked, ways: Mapping[UUID, UUID]) -> bool:
+    """Whether the two are one, or one has given way to the other."""
+    return row.other in {row.fact_id, ways.get(row.fact_id)} or ways.get(row.other) == row.fact_id
+
+
+def _linked(row: Superseded) -> Linked:
+    return Linked(fact_id=row.by, other=row.fact_id, reason=row.reason, at=row.at, similarity=row.similarity)
 
 
 def _successors(fact_id: UUID, ways: Mapping[UUID, UUID]) -> set[UUID]:

@@ -123,6 +123,7 @@ def _spawn(place: Place, program: Path) -> None:
     _turn_over(place.log)
     with lock.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
         place.socket.unlink(missing_ok=True)
+        _clear_unfinished(place)
         try:
             subprocess.run(
                 [program, *_options(place)],
@@ -136,6 +137,13 @@ def _spawn(place: Place, program: Path) -> None:
             )
         except OSError as error:
             raise Misconfigured(f"cannot run {program}: {error.strerror}") from error
+
+
+def _clear_unfinished(place: Place) -> None:
+    """Remove the files that servers were writing when they were killed: they may hold what was forgotten since."""
+    for pattern in ("temp-*.aof", "temp-*.rdb"):
+        for path in place.home.glob(pattern):
+            path.unlink()
 
 
 def _options(place: Place) -> list[str]:

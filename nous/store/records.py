@@ -33,7 +33,7 @@ def decode(kind: type[T], raw: bytes) -> T:
         return _adapter(kind).validate_json(raw)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False, include_context=False)
-        fields = ", ".join(".".join(str(part) for part in problem["loc"]) for problem in problems[:5])
+        fields = ", ".join(".".join(map(str, problem["loc"])) or "all of it" for problem in problems[:5])
         raise Misconfigured(f"the store holds no {kind.__name__} that this release can read ({fields})") from None
 
 

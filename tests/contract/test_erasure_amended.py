@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -10,6 +10,7 @@ import fakeredis
 import pytest
 import redis
 from builders.episodes import episode
+from builders.waiting import wait_until
 
 from nous.bus.base import Committed, Delivery, Duplicate, Lane, Subscription
 from nous.bus.erasing import Wanted
@@ -202,6 +203,22 @@ def test_a_letter_about_an_amended_entry_is_redriven_and_only_what_was_forgotten
     assert street.bus.commit(opened, Effects()) == Committed()
     account = street.ledger.account(DEAD)
     assert (account.received, account.done, account.dead, account.in_flight) == (2, 1, 0, 1)
+
+
+def test_a_letter_about_an_amended_entry_keeps_its_time_and_its_place(street: Street) -> None:
+    street.bus.publish(summarized(), summarized("s2", "the shop is shut"))
+    street.live()
+    [letter] = street.dead.letters()
+    wait_until(lambda: datetime.now(UTC) > letter.at + timedelta(milliseconds=2), "a moment to pass")
+    [other] = street.receive(DEAD)
+    street.bus.bury(other.ticket, progress=None, reason="cannot work")
+
+    street.forget("planted")
+    street.forget("tim likes tea")
+
+    first, second = street.dead.letters()
+    assert (first.session_id, first.at) == ("s1", letter.at)
+    assert (second.session_id, second.entry) == ("s2", other.ticket.entry)
 
 
 def test_a_letter_that_is_redriven_and_amended_again_is_offered_to_its_group(street: Street) -> None:

@@ -1,5 +1,7 @@
 """What was deleted is in no file of a server any more, or it is said that nobody could see to that."""
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -7,9 +9,11 @@ from typing import Any
 
 import pytest
 import redis
+from builders.waiting import wait_until
 
 from nous.bus.redis_erasing import RedisBusErasure
 from nous.server import embedded
+from nous.server.place import locate
 
 
 @pytest.fixture
@@ -57,6 +61,23 @@ def test_a_file_is_written_before_the_server_is_stopped(place: Path, server: Any
     assert not holds(place, b"plantedwords")
 
 
+def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(place: Path, server: Any) -> None:
+    server.mset({f"key:{number}": "x" for number in range(200)})
+    server.config_set("rdb-key-save-delay", 1_000_000)
+    server.bgrewriteaof()
+    killed: int = server.info("server")["process_id"]
+    home = locate(place).home
+    wait_until(lambda: [*home.glob("temp-*.aof")], "the writing of a file")
+    [writer] = Path(f"/proc/{killed}/task/{killed}/children").read_text().split()
+    os.kill(killed, signal.SIGKILL)
+    os.kill(int(writer), signal.SIGKILL)
+
+    embedded.ensure(place)
+
+    assert server.dbsize() == 200
+    assert [*home.glob("temp-*")] == []
+
+
 def test_a_snapshot_is_taken_anew(place: Path, server: Any) -> None:
     server.config_set("save", "3600 1")
     server.set("secret", "plantedwords")
@@ -66,6 +87,26 @@ def test_a_snapshot_is_taken_anew(place: Path, server: Any) -> None:
     assert RedisBusErasure(server, marker_ttl=60).purge_files()
 
     assert not holds(place, b"plantedwords")
+
+
+def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_by_itself(
+    place: Path, server: Any
+) -> None:
+    server.set("secret", "plantedwords")
+    server.save()
+    server.delete("secret")
+    embedded.stop(place)
+    embedded.ensure(place)
+
+    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+
+    assert not holds(place, b"plantedwords")
+
+
+def test_no_snapshot_is_taken_where_there_is_none(place: Path, server: Any) -> None:
+    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+
+    assert not [*place.rglob("*dump*")]
 
 
 @pytest.mark.parametrize("command", ["bgrewriteaof", "info", "config"])

@@ -14,9 +14,9 @@ from builders.town import HERE, OTHER, SECRET, Town, running, told
 from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
-from nous.errors import NotFound
+from nous.codec import NO_SESSION
+from nous.errors import BadInput, NotFound
 from nous.events import EpisodeSummarized, FactsUnembedded
-from nous.learning.announcing import NO_SESSION
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.runtime.publish import About
@@ -82,19 +82,40 @@ def test_after_a_scope_was_forgotten_its_new_sessions_can_be_forgotten_too(town:
     assert town.balances() == {0}
 
 
-def test_a_tombstone_that_an_earlier_release_laid_for_no_session_keeps_nobody_away(town: Town) -> None:
-    name = session_name(HERE, "unembedded")
+@pytest.mark.parametrize("session", ["unembedded", NO_SESSION])
+def test_a_tombstone_that_an_earlier_release_laid_for_no_session_keeps_nobody_away(town: Town, session: str) -> None:
+    name = session_name(HERE, session)
     town.world.tombstones.put(HERE, (name,), Tombstone(at=town.world.kit.clock(), is_done=True))
     publish(town, SECRET, "plantedwords")
     town.settle()
 
     forget(town, Session(scope=HERE, name=SECRET))
 
-    with pytest.raises(NotFound):
-        forget(town, Session(scope=HERE, name=NO_SESSION))
     town.settle()
     account = town.world.ledger.account(town.world.subscription("fact-embedder"))
     assert account.skipped.keys() <= {"every fact has its vector"}
+
+
+def test_nobody_is_called_like_no_session(nous: Nous, town: Town) -> None:
+    line = '{"text": "The plantedwords door is green"}\n'
+    assert nous("facts", "learn", "--session", SECRET, stdin=line).exit_code == 0
+    lines = nous("export").stdout.replace(SECRET, NO_SESSION)
+    town.client.xadd(ENDED, {"event": orjson.dumps({"data": {"session_id": NO_SESSION, "transcript": told("hello")}})})
+    town.settle()
+
+    refused = [
+        nous("facts", "learn", "--session", NO_SESSION, stdin=line),
+        nous("import", stdin=lines),
+        nous("forget", "--session", NO_SESSION, "--yes"),
+        nous("decide", NO_SESSION, "The door is green"),
+    ]
+
+    assert [(each.exit_code, "cannot be 'no session (nous)'" in each.stderr) for each in refused] == [(3, True)] * 4
+    with pytest.raises(BadInput, match="cannot be 'no session"):
+        publish(town, NO_SESSION, "plantedwords")
+    [letter] = town.world.dead.letters()
+    assert "cannot be 'no session" in letter.reason
+    assert nous("forget", "--session", SECRET, "--yes").exit_code == 0
 
 
 @pytest.mark.parametrize("scope", [{"project": ["x"]}, {"project": {"a": 1}}, "town", 5])

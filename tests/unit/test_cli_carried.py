@@ -1,5 +1,6 @@
-"""Lines of an import that tell of times that cannot be are refused, each alone."""
+"""Lines of an export, as far as they can be kept: each is refused alone."""
 
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -66,3 +67,20 @@ def test_a_date_that_there_is_not_is_refused(date: str) -> None:
 @pytest.mark.parametrize("date", ["2026", "2026-03", "2026-03-01", "2026-03-01T12:00:00Z", None])
 def test_a_date_or_a_part_of_one_is_taken(date: str | None) -> None:
     assert complaints(fact(event_date=date)) == []
+
+
+def test_a_file_may_begin_with_a_mark_of_its_byte_order() -> None:
+    found: list[str] = []
+    written = line(Carried(HOME, fact()))
+
+    assert len(list(usable([BOM_UTF8 + written, BOM_UTF8 + b"\n", written], found.append, now=NOW))) == 2
+    assert found == []
+
+
+def test_a_line_that_is_too_long_for_a_record_is_refused_by_its_length() -> None:
+    found: list[str] = []
+
+    assert (
+        len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(Carried(HOME, fact()))], found.append, now=NOW))) == 1
+    )
+    assert found == ["line 1: has 10,000,003 bytes, and no record has more than 10,000,000"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from nous.codec import UnknownEvent, decode, encode
+from nous.codec import NO_SESSION, UnknownEvent, decode, encode
 from nous.episode import CandidateFact, Category, Outcome, Summary
 from nous.errors import BadInput
 from nous.events import EpisodeSummarized, SessionEnded
@@ -48,6 +48,14 @@ def test_an_event_is_a_cloud_event(ended: Any) -> None:
     assert (message["type"], message["dataschema"]) == ("session_ended", "urn:nous:session_ended:1")
     assert (message["id"], message["subject"], message["correlationid"]) == (str(event.id), "s1", str(event.trace_id))
     assert message["data"]["scope"] == {"tenant": "default", "agent": "default", "project": "default"}
+
+
+def test_what_stands_for_no_session_is_read_of_a_scope_alone() -> None:
+    data = {"session_id": NO_SESSION}
+
+    assert decode(json.dumps({"data": data}), type_hint="facts_unembedded").session_id == NO_SESSION
+    with pytest.raises(BadInput, match=r"data\.session_id cannot be 'no session"):
+        told(data)
 
 
 def test_what_follows_keeps_the_trace_and_points_to_its_cause(ended: Any) -> None:

@@ -10,8 +10,8 @@ from builders.knowing import nothing, taught
 
 from nous.episode import CandidateFact
 from nous.fact import Confirmed, Learned, Linked, Row, Superseded
-from nous.learning.erasing import FORGOTTEN
-from nous.learning.joining import Joined, Present, joined
+from nous.learning.erasing import FORGOTTEN, without_fact
+from nous.learning.joining import LEFT_BEHIND, Joined, Present, joined
 from nous.learning.known import Knowledge
 from nous.learning.normalise import exact_form
 from nous.store.portable import exported
@@ -65,7 +65,8 @@ def test_rows_in_any_order_come_to_the_same(seed: int) -> None:
 def test_rows_about_facts_that_nobody_has_are_left_out_and_counted() -> None:
     _, new, gone, again = log(PORT, OTHER_PORT, f"{OTHER_PORT}.")
 
-    assert join([gone, again, new]) == Joined(rows=(new, again), unknown=1, forgotten=0)
+    assert isinstance(new, Learned)
+    assert join([gone, again, new]) == Joined(rows=(replace(new, reason=LEFT_BEHIND), again), unknown=1, forgotten=0)
 
 
 def test_a_fact_is_not_told_in_reasons_when_its_text_was_forgotten() -> None:
@@ -76,6 +77,25 @@ def test_a_fact_is_not_told_in_reasons_when_its_text_was_forgotten() -> None:
 
     assert [(row.fact.text, row.reason) for row in learned(found)] == [(OTHER_PORT, FORGOTTEN)]
     assert "8080" not in str(found)
+
+
+def test_what_two_have_found_of_one_fact_stays_tied_to_it_and_is_forgotten_with_it() -> None:
+    base, *here = log(PORT, OTHER_PORT, by="here")
+    there = [base, *(_of_fact(row, base) for row in log(PORT, "The API is on port 8082", by="there")[1:])]
+
+    both = [base, *here, *join(there, [base, *here]).rows]
+
+    assert [row.reason for row in both if isinstance(row, Linked)] == [learned(there)[1].reason]
+    assert join(there, both).rows == ()
+    assert isinstance(base, Learned)
+    left = [row for row, _ in without_fact(both, base.fact.id).rows]
+    assert [row.fact.text for row in learned(left)] == [OTHER_PORT, "The API is on port 8082"]
+    assert "8080" not in str(left)
+
+
+def _of_fact(row: Row, base: Row) -> Row:
+    """*row*, said of *base* where it says that something has given way."""
+    return replace(row, fact_id=base.fact.id) if isinstance(row, Superseded) and isinstance(base, Learned) else row
 
 
 def test_what_gave_way_to_a_forgotten_text_gives_way_to_what_took_its_place() -> None:

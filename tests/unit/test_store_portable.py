@@ -47,5 +47,10 @@ def test_a_record_with_a_missing_field_is_named_and_not_quoted() -> None:
         read(b'{"kind": "confirmed", "scope": "home", "record": {"text": "secret"}}')
 
 
+def test_a_line_without_a_record_is_told_so() -> None:
+    with pytest.raises(BadInput, match=r"no Learned that this release can read \(all of it\)"):
+        read(b'{"kind": "learned", "scope": "home"}')
+
+
 def test_a_scope_stays_with_its_record() -> None:
     assert read(line(Carried(Scope(project="work"), episode()))).scope == Scope(project="work")

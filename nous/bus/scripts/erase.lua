@@ -1,7 +1,7 @@
 -- Take entries out of a stream, and out of the hands of whoever has them. A commit that comes later finds its delivery
 -- over; each group that had not finished with an entry, or was not offered it yet, counts it as received and erased.
 -- An entry may leave another in its place, under the same event's id: it is offered to those groups, and the others are
--- through with it as they were with the old one; letters about that are about the new one.
+-- through with it as they were with the old one; letters about that are about the new one, and tell which they were.
 --
 -- KEYS  1 stream
 -- ARGV  1 prefix of all keys  2 lane  3 the markers' life in seconds
@@ -70,7 +70,7 @@ local function readdress(entry, place)
   for _, letter in ipairs(letters) do
     local told = fields(letter[2])
     if is_about(told, entry) then
-      told.entry = place
+      told.entry, told.first = place, told.first or letter[1]
       local list = {}
       for field, value in pairs(told) do
         list[#list + 1], list[#list + 2] = field, value
