@@ -18,6 +18,7 @@ COMMANDS = (
     Command("episodes", "nous.cli.memory:episodes", "List what sessions have left behind."),
     Command("anchored", "nous.cli.anchored:anchored", "Print what carries a session across compactions and resumes."),
     Command("facts", "nous.cli.memory:facts", "List what is known and from where; `facts learn` adds to it."),
+    Command("scopes", "nous.cli.scopes:scopes", "List the scopes, with how much is known in each."),
     Command("reprocess", "nous.cli.reprocess:reprocess", "Have episodes made anew by the model that is set now."),
     Command("search", "nous.cli.search:search", "Search episodes and facts."),
     Command("recall", "nous.cli.recall:recall", "Find the turns of one session that answer a query."),

@@ -5,6 +5,7 @@ from dataclasses import asdict
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import elsewhere, session_of
 from nous.cli.show import print_json, say, shortened
 from nous.errors import NotFound
 from nous.events import episode_id
@@ -22,14 +23,20 @@ from nous.wiring import build
 def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -> None:
     """Print the anchored summary of SESSION, as a model would read it, and what was recorded as decided in it.
 
-    There is one once the session has been published as compacting: nous publish PATH --compacting.
+    SESSION is its id, or the beginning of it. There is one once the session has been published as compacting: nous
+    publish PATH --compacting.
     """
-    kit, within = build(app.settings).kit, Scope.parse(scope)
+    world, within = build(app.settings), Scope.parse(scope)
+    kit = world.kit
     found = kit.anchors.anchor(within, agent_id=agent, session_id=session)
+    if found is None:
+        session = session_of(session, world, within)
+        found = kit.anchors.anchor(within, agent_id=agent, session_id=session)
     if found is None:
         raise NotFound(
             f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
             f"it is published as it compacts: nous publish PATH --session {session} --compacting"
+            f"{elsewhere(world, within)}"
         )
     decisions = kit.decisions.get_episode_decisions(episode_id(within, session), scope=within)
     if as_json:

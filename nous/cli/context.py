@@ -5,6 +5,7 @@ from uuid import UUID
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import elsewhere
 from nous.cli.show import counted, print_json, say
 from nous.embed.absent import present
 from nous.episode import Trust
@@ -36,14 +37,15 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     where nothing is known, and a query such as "ok" or "/commit" is not searched for. Facts that only a tool or a page
     has said are left out, and counted on standard error.
     """
-    notes, doubted = _gathered(build(app.settings).kit, Scope.parse(scope), query)
+    world, within = build(app.settings), Scope.parse(scope)
+    notes, doubted = _gathered(world.kit, within, query)
     told = block(notes, budget=budget)
     if as_json:
         print_json({"block": told, "left_out": doubted})
     elif told:
         say(told)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
-        say(f"nous: nothing is known in {scope}", err=True)
+        say(f"nous: nothing is known in {scope}{elsewhere(world, within)}", err=True)
     if query.strip() and is_trivial(query):
         say(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
     if not told and block(notes):

@@ -3,6 +3,7 @@
 import click
 
 from nous.cli.frame import App
+from nous.cli.show import say
 from nous.episode import Decision
 from nous.errors import BadInput
 from nous.events import episode_id
@@ -29,10 +30,15 @@ def decide(
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
     world, within = build(app.settings), Scope.parse(scope)
     receipt = producer_of(world).record(decision, session_id=session, scope=within, agent_id=agent)
-    click.echo("noted" if receipt.fresh else "was noted before")
+    say("noted" if receipt.fresh else "was noted before")
     if world.kit.episodes.get(within, episode_id(within, session)):
-        click.echo(
-            f"nous: {session} has an episode already; what was decided stands with the next one, which is made when "
-            "the session has grown and is published again, or by `nous reprocess`",
-            err=True,
+        note = (
+            f"{session} has an episode already; what was decided stands with the next one, which is made when "
+            "the session has grown and is published again, or by `nous reprocess`"
         )
+    else:
+        note = (
+            f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a "
+            "session of that id is published"
+        )
+    say(f"nous: {note}", err=True)

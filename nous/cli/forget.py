@@ -1,19 +1,21 @@
 """`nous forget`: remove what was learned of somebody or something, everywhere."""
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from uuid import UUID
 
 import click
 import orjson
+from click.exceptions import Exit
 
-from nous.cli.frame import App
-from nous.cli.knowing import knowledge_of, one_of
+from nous.cli.frame import DECLINED, App
+from nous.cli.going import going
+from nous.cli.knowing import elsewhere, knowledge_of, one_of, session_of
 from nous.cli.show import counted, say, shortened, table
-from nous.errors import BadInput
+from nous.errors import BadInput, NotFound
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.scope import Scope
@@ -24,13 +26,13 @@ _MOST_REVIVED = 5
 
 
 @click.command()
-@click.option("--session", help="Forget a session, and what it alone has said.")
+@click.option("--session", help="Forget a session by its id, or the beginning of it, and what it alone has said.")
 @click.option(
     "--fact",
     help="Forget a fact by its id or the beginning of it; what was said of it is not learned again in those words.",
 )
 @click.option("--scope", help="Where it is: project, agent/project or tenant/agent/project. Alone: forget all of it.")
-@click.option("--dry-run", is_flag=True, help="Say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @click.option("--receipt", type=click.Path(path_type=Path, dir_okay=False), help="Write the receipt there, as JSON.")
 @click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
 @click.pass_obj
@@ -44,7 +46,7 @@ def forget(
     receipt: Path | None,
     yes: bool,
 ) -> None:
-    """Remove a session, a fact or a scope from every store: it cannot be undone.
+    """Remove a session, a fact or a scope from every store: it cannot be undone, so it shows what goes, and asks.
 
     Publishing a session again that was forgotten, or whose scope was, is refused until it is asked for: nous publish
     --again. A new session may tell what it has said, but for facts that were forgotten by --fact. Workers may run
@@ -55,18 +57,17 @@ def forget(
     if session is None and fact is None and scope is None:
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     world, where = build(app.settings), Scope.parse("default" if scope is None else scope)
-    act = _act(world, where, session, fact)
-    forgets = forgetter(world)
-    expected = forgets.rehearse(act)
+    act, expected = _rehearsed(_act(world, where, session, fact), world, is_shown=dry_run or not yes)
+    lines = () if yes and not dry_run else tuple(going(act, world))
     with _writable(receipt):
-        if not dry_run:
-            _make_sure(expected, world, yes=yes)
-        done = expected if dry_run else forgets.forget(act)
+        if not (dry_run or yes):
+            _make_sure(expected, lines, world)
+        done = expected if dry_run else forgetter(world).forget(act)
     try:
         if receipt:
             _write(done, receipt)
     finally:
-        _tell(done, world)
+        _tell(done, lines if dry_run else (), world)
 
 
 def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> Act:
@@ -75,33 +76,48 @@ def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> A
     return Everything(scope=scope) if fact is None else Known(scope=scope, id=_id_of(fact, world, scope))
 
 
+def _rehearsed(act: Act, world: World, *, is_shown: bool) -> tuple[Act, Receipt]:
+    """*act*, and what it would remove; where nobody is called so, of the one session whose id begins so.
+
+    That is refused unless what is meant *is shown* before anything goes.
+    """
+    try:
+        return act, forgetter(world).rehearse(act)
+    except NotFound as error:
+        meant = session_of(act.name, world, act.scope) if isinstance(act, Session) else act.name
+        if not isinstance(act, Session) or meant == act.name:
+            raise NotFound(f"{error}{elsewhere(world, act.scope)}") from None
+    if not is_shown:
+        raise BadInput(f"{act.name!r} is the beginning of session {meant}: with --yes, say all of it")
+    return _rehearsed(replace(act, name=meant), world, is_shown=True)
+
+
 def _id_of(name: str, world: World, scope: Scope) -> UUID:
     """The id that *name* is, be it of a fact that was forgotten before, or else the one that begins with it."""
     try:
         return UUID(name)
     except ValueError:
         with knowledge_of(world, scope) as knowledge:
-            return one_of(name, knowledge, scope).fact.id
+            return one_of(name, knowledge, world, scope).fact.id
 
 
-def _make_sure(expected: Receipt, world: World, *, yes: bool) -> None:
-    if yes:
-        return
+def _make_sure(expected: Receipt, lines: Sequence[str], world: World) -> None:
+    """Show what would be removed, and ask. Raises `Exit` where the answer is no."""
+    for line in (*lines, _as_table(expected), *_revived(expected, world)):
+        say(line, err=True)
     if not sys.stdin.isatty():
         raise BadInput("say --yes: there is no terminal to ask on")
-    say(_as_table(expected), err=True)
-    for line in _revived(expected, world):
-        say(line, err=True)
-    click.confirm(f"Forget {_named(expected)} for good?", abort=True, err=True)
+    if not click.confirm(f"Forget {_named(expected)} for good?", err=True):
+        say("nous: nothing was forgotten", err=True)
+        raise Exit(DECLINED)
 
 
-def _tell(receipt: Receipt, world: World) -> None:
+def _tell(receipt: Receipt, lines: Sequence[str], world: World) -> None:
     verb = "would be forgotten" if receipt.is_rehearsal else "is forgotten"
     say(f"{_named(receipt)} {verb}")
     if receipt.first_at:
         say(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
-    say(_as_table(receipt))
-    for line in _revived(receipt, world):
+    for line in (*lines, _as_table(receipt), *_revived(receipt, world)):
         say(line)
     for each in receipt.stays:
         say(f"not removed: {each}")

@@ -26,6 +26,7 @@ FAILED = 1
 BAD_INPUT = 3
 MISCONFIGURED = 4
 UNAVAILABLE = 5
+DECLINED = 6
 DEFECT = 70
 INTERRUPTED = 130
 
@@ -37,6 +38,7 @@ EXIT_CODES = {
     BAD_INPUT: "an input cannot be used, or nothing goes by that name",
     MISCONFIGURED: "a setting, a server or the installation has to be changed",
     UNAVAILABLE: "the server does not answer; the same command may succeed later",
+    DECLINED: "a question was answered with no, and nothing was done",
     DEFECT: "a defect in nous",
     INTERRUPTED: "interrupted",
 }

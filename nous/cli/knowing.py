@@ -3,16 +3,26 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from nous.bus.erasing import Wanted
 from nous.embed.absent import present
+from nous.episode import Episode
 from nous.errors import BadInput, NotFound
+from nous.events import episode_id
+from nous.fact import tellings
 from nous.learning.known import Knowledge, KnownFact
 from nous.recall.why import named
 from nous.scope import Scope
+from nous.store.base import NO_VECTORS
 from nous.wiring import World
+from nous.wiring.forgetter import stores_of
+
+ALL = 10**9
+"""Episodes of a scope, where all of them are wanted."""
 
 _MOST_SCOPES = 5
+_MOST_NAMED = 5
 _SHORTEST = 4
-"""Characters of an id that name a fact."""
+"""Characters of an id that name a fact or a session."""
 
 
 @contextmanager
@@ -27,12 +37,12 @@ def scopes_named(world: World, names: Sequence[str]) -> Sequence[Scope]:
     known, wanted = world.kit.episodes.scopes(), [Scope.parse(name) for name in names]
     for each in wanted:
         if each not in known:
-            raise NotFound(f"there is no scope {each}, nor anything of it")
+            raise NotFound(f"there is no scope {each}, nor anything of it{elsewhere(world, each)}")
     return wanted or known
 
 
 def elsewhere(world: World, scope: Scope) -> str:
-    """Where else there is something, for whoever looked into a *scope* that is empty."""
+    """Where else there is something, for whoever has found nothing in *scope*."""
     others = [str(each) for each in world.kit.episodes.scopes() if each != scope]
     shown = ", ".join(others[:_MOST_SCOPES]) + (", ..." if len(others) > _MOST_SCOPES else "")
     return f"; there is something in {shown}" if others else ""
@@ -45,7 +55,7 @@ def checked_beginning(name: str) -> str:
     return name
 
 
-def one_of(name: str, knowledge: Knowledge, scope: Scope) -> KnownFact:
+def one_of(name: str, knowledge: Knowledge, world: World, scope: Scope) -> KnownFact:
     """The one fact whose id is or begins with *name*.
 
     Raises:
@@ -54,8 +64,51 @@ def one_of(name: str, knowledge: Knowledge, scope: Scope) -> KnownFact:
     """
     found = named(checked_beginning(name), knowledge)
     if not found:
-        raise NotFound(f"there is no fact {name!r} in {scope}")
-    if len(found) > 1:
-        ids = ", ".join(str(known.fact.id) for known in found[:5])
-        raise BadInput(f"{len(found)} facts have an id that begins with {name!r}: {ids}")
+        raise NotFound(f"there is no fact {name!r} in {scope}{elsewhere(world, scope)}")
+    _check_alone("fact", name, [str(known.fact.id) for known in found])
     return found[0]
+
+
+def session_of(name: str, world: World, scope: Scope) -> str:
+    """The id of the one session of *scope* that begins with *name*; *name*, where none does or it is too short.
+
+    It reads all streams: for people, and after nothing was found under the name as it is.
+
+    Raises:
+        BadInput: several begin so.
+    """
+    ids = sessions_of(world, scope) if len(name) >= _SHORTEST else ()
+    found = [each for each in ids if each.startswith(name)]
+    if name in found or not found:
+        return name
+    _check_alone("session", name, found)
+    return found[0]
+
+
+def episode_of(name: str, world: World, scope: Scope) -> Episode:
+    """The episode of the session whose id is *name*, or else of the one whose id begins so.
+
+    Raises:
+        NotFound: there is none in *scope*.
+        BadInput: several sessions have ids that begin so.
+    """
+    get = world.kit.episodes.get
+    found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, world, scope)))
+    if found is None:
+        raise NotFound(f"there is no episode of a session {name!r} in {scope}{elsewhere(world, scope)}")
+    return found
+
+
+def sessions_of(world: World, scope: Scope) -> Sequence[str]:
+    """The ids of all sessions that have left something in *scope*, be it that they wait, in order."""
+    with_episode = (episode.session_id for episode in world.kit.episodes.recent(scope, ALL))
+    told = (telling.source.session_id for telling in tellings(world.kit.facts.read(scope, embedder=NO_VECTORS).rows))
+    published = stores_of(world).bus.find(Wanted(scope=scope, everything=True)).sessions
+    return sorted({*with_episode, *told, *published})
+
+
+def _check_alone(what: str, name: str, ids: Sequence[str]) -> None:
+    """Raises `BadInput` where several *ids* begin with *name*."""
+    if len(ids) > 1:
+        shown = ", ".join(ids[:_MOST_NAMED]) + (", ..." if len(ids) > _MOST_NAMED else "")
+        raise BadInput(f"{len(ids)} {what}s have an id that begins with {name!r}: {shown}")

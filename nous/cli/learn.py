@@ -1,5 +1,6 @@
 """`nous facts learn`: candidate facts in, a verdict for each out."""
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +24,7 @@ from nous.scope import Scope
 from nous.wiring import World, build
 
 _AT_ONCE = 64
+_FORM = """"The API is on port 8080" in quotes, or {"text": "...", "subject": "..."}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     """
     app: App = ctx.obj
     has_complaints = is_told = False
+    if source == "-" and sys.stdin.isatty():
+        say(f"nous: reading facts from this terminal, one a line, until Ctrl-D: {_FORM}", err=True)
     with opened(source) as stream:
         world, within = build(app.settings), Scope.parse(scope)
         teacher = Teacher(world, within, session or f"cli-{uuid4().hex[:8]}")
@@ -65,7 +69,7 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
             candidates = [line.candidate for line in lines if line.candidate]
             for finding in teacher.teach(candidates):
                 if as_json:
-                    click.echo(orjson.dumps(_as_object(finding), default=str))
+                    say(orjson.dumps(_as_object(finding), default=str))
                 else:
                     say(_in_words(finding))
     for warning in _warnings(world, within, is_told=is_told):
@@ -110,7 +114,7 @@ def _candidate(raw: bytes) -> CandidateFact:
     try:
         said: Any = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}") from None
+        raise BadInput(f"not JSON: {error.msg}; write {_FORM}") from None
     return candidate(_by_the_user(said))
 
 

@@ -9,17 +9,14 @@ from urllib.parse import unquote
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import elsewhere, knowledge_of
+from nous.cli.knowing import elsewhere, episode_of, knowledge_of
 from nous.cli.learn import learn
 from nous.cli.show import counted, in_words, print_json, say, shortened
 from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
-from nous.errors import NotFound
-from nous.events import episode_id
 from nous.learning.known import KnownFact
 from nous.scope import Scope
-from nous.store.base import Episodes
-from nous.wiring import build
+from nous.wiring import World, build
 
 _SCOPE = click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -36,7 +33,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
     """List what sessions have left behind: outcome, lessons, and which transcript each was made from."""
     world, within = build(app.settings), Scope.parse(scope)
-    found = _found(world.kit.episodes, within, limit=limit + 1, editions_of=editions)
+    found = _found(world, within, limit=limit + 1, editions_of=editions)
     if len(found) > limit:
         found = found[:limit]
         say(f"nous: there are more than these {limit}; --limit shows more", err=True)
@@ -51,13 +48,11 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
             say(f"\n{_in_sum(found)}")
 
 
-def _found(stored: Episodes, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
+def _found(world: World, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
+    stored = world.kit.episodes
     if editions_of is None:
         return stored.recent(scope, limit)
-    editions = stored.editions(scope, episode_id(scope, editions_of))
-    if not editions:
-        raise NotFound(f"there is no episode of a session {editions_of!r} in {scope}")
-    return editions[:limit]
+    return stored.editions(scope, episode_of(editions_of, world, scope).id)[:limit]
 
 
 @click.group(invoke_without_command=True)
@@ -66,7 +61,10 @@ def _found(stored: Episodes, scope: Scope, *, limit: int, editions_of: str | Non
 @_JSON
 @click.pass_context
 def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) -> None:
-    """List what is known, with the session and turns that each fact came from; `facts learn` adds to it."""
+    """List what is known, what was said last at the end: on which day, by whom, in which session and turns.
+
+    `facts learn` adds to it.
+    """
     if ctx.invoked_subcommand is not None:
         return
     app: App = ctx.obj
@@ -76,7 +74,8 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
         if as_json:
             print_json([_as_object(each) for each in known])
         else:
-            told = "\n".join(line for each in known for line in fact_lines(each))
+            by_time = sorted(known, key=lambda each: each.said_at)
+            told = "\n".join(line for each in by_time for line in fact_lines(each))
             say(told or f"no facts in {scope}{elsewhere(world, within)}")
 
 
@@ -123,7 +122,8 @@ def fact_lines(known: KnownFact) -> Iterator[str]:
     times = f", said by {known.times_confirmed} sessions" if known.times_confirmed > 1 else ""
     state = "" if known.is_current else "  (superseded)"
     yield f"{fact.text}{state}"
-    yield f"  {fact.category}, {place_told(fact.source.session_id, fact.source.turns)}{times}  {fact.id}"
+    place = place_told(fact.source.session_id, fact.source.turns)
+    yield f"  {fact.category}, {known.said_at:%Y-%m-%d}, {known.trust}'s words, {place}{times}  {fact.id}"
 
 
 def place_told(session_id: str, turns: Sequence[int]) -> str:

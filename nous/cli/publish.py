@@ -1,22 +1,24 @@
 """`nous publish`: hand sessions over, and if asked, wait for what becomes of them."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import click
 
 from nous.bus.base import Lane
 from nous.cli.frame import FAILED, App, exit_code
-from nous.cli.show import in_words, print_json, say, table
+from nous.cli.outcomes import outcomes, troubles
+from nous.cli.show import print_json, say, table
 from nous.cli.waiting import awaited, has_failed
 from nous.errors import BadInput, NousError
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
 from nous.runtime.publish import About
-from nous.runtime.track import Step, all_at_rest
+from nous.runtime.track import Step
 from nous.scope import Scope
+from nous.transcript.sniff import UnknownFormat
 from nous.wiring import build
 
 
@@ -63,16 +65,17 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     about = About(scope=Scope.parse(scope), agent_id=agent, session_id=session, format=format_, compacting=compacting)
     world = build(app.settings)
     failures: list[NousError] = []
-    lane = Lane.BULK if bulk else Lane.LIVE
-    how = {"about": about, "upload": upload, "durable": durable, "lane": lane, "again": again}
-    handed_over = list(_hand_over(producer_of(world), paths, failures, **how))
-    published = [each for _, each in handed_over]
-    if published and not workers_seen(world.rq_client):
+    how = {"upload": upload, "durable": durable, "lane": Lane.BULK if bulk else Lane.LIVE, "again": again}
+    handed_over = list(_hand_over(producer_of(world), paths, failures, about=about, **how))
+    if handed_over and not workers_seen(world.rq_client):
         say("nous: no worker runs yet; `nous up` or `nous worker` will deal with them", err=True)
-    steps = awaited(world, published, timeout=timeout) if wait else {}
-    _print(handed_over, steps, as_json=as_json)
-    if late := sum(not all_at_rest(chain) for chain in steps.values()):
-        say(f"nous: {late} not dealt with after {timeout:g} s; `nous status SESSION` says where it is", err=True)
+    steps = awaited(world, [each for _, each in handed_over], timeout=timeout) if wait else {}
+    if as_json:
+        print_json([_row(path, each, steps.get(each.event.id, [])) for path, each in handed_over])
+    elif handed_over:
+        say("\n".join(outcomes(world, handed_over, steps)) if wait else _told(handed_over))
+    for trouble in troubles(handed_over, steps, timeout=timeout):
+        say(f"nous: {trouble}", err=True)
     ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
 
@@ -82,23 +85,21 @@ def _hand_over(
     """Publish what can be published; what cannot be is told on stderr and kept in *failures*."""
     for path in paths:
         try:
+            if Path(path).is_dir():
+                folder = shlex.quote(str(Path(path)))
+                how_to = f"`nous formats {folder}` says which can be read"
+                raise BadInput(f"{path} is a directory; name the files in it, as {folder}/*; {how_to}")
             yield from ((path, published) for published in producer.publish(Path(path), **how))
         except NousError as error:
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
-            say(f"nous: {about}{error}", err=True)
+            hint = "; `nous formats` lists what it can" if isinstance(error, UnknownFormat) else ""
+            say(f"nous: {about}{error}{hint}", err=True)
 
 
-def _print(handed_over: Sequence[tuple[str, Published]], chains: dict[UUID, list[Step]], *, as_json: bool) -> None:
-    rows = [_row(path, each, chains.get(each.event.id, [])) for path, each in handed_over]
-    if as_json:
-        print_json(rows)
-        return
-    if not rows:
-        return
-    heads = ("session", "published", "what became of it", "file")
-    cells = ((row["session"], row["published"], _in_words(row["steps"]), row["path"]) for row in rows)
-    say(table(heads, cells))
+def _told(handed_over: Sequence[tuple[str, Published]]) -> str:
+    cells = ((each.event.session_id, _when(each), path) for path, each in handed_over)
+    return table(("session", "published", "file"), cells)
 
 
 def _row(path: str, each: Published, steps: Sequence[Step]) -> dict[str, Any]:
@@ -106,13 +107,10 @@ def _row(path: str, each: Published, steps: Sequence[Step]) -> dict[str, Any]:
         "path": path,
         "session": each.event.session_id,
         "event": str(each.event.id),
-        "published": "now" if each.receipt.fresh else "before",
+        "published": _when(each),
         "steps": [{"worker": s.worker, "where": s.location.where, "why": s.location.reason} for s in steps],
     }
 
 
-def _in_words(steps: Sequence[dict[str, str]]) -> str:
-    words = (
-        f"{step['worker']} {step['where']}" + (f" ({in_words(step['why'])})" if step["why"] else "") for step in steps
-    )
-    return ", ".join(words) or "-"
+def _when(published: Published) -> str:
+    return "now" if published.receipt.fresh else "before"

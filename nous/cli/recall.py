@@ -4,19 +4,22 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from urllib.parse import unquote
 
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import episode_of
 from nous.cli.show import print_json, say, shortened
 from nous.errors import BadInput, NotFound
 from nous.recall.query import asked
 from nous.recall.turns import TurnHit, TurnPlace, in_one_row, recall_turns
+from nous.scope import Scope
 from nous.transcript import group_into_turns, parse_transcript, read_transcript
 from nous.transcript.read import located
 from nous.transcript.sessions import split_sessions
 from nous.transcript.view.grouping import TurnText
-from nous.wiring import embedder
+from nous.wiring import build, embedder
 
 _LONGEST = 300
 """Characters of a turn that are shown."""
@@ -25,23 +28,32 @@ _LONGEST = 300
 @click.command()
 @click.argument("query")
 @click.argument("source", metavar="PATH|SESSION")
+@click.option("--scope", default="default", help="The session's scope: project, agent/project or tenant/agent/project.")
 @click.option("--limit", default=5, type=click.IntRange(min=1), show_default=True, help="At most so many turns.")
 @click.option("--since-turn", type=click.IntRange(min=0), metavar="N", help="Turn N and later are still in context.")
 @click.option("--format", "name", metavar="F", help="Read it as this format instead of looking what it is.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def recall(
-    app: App, query: str, source: str, *, limit: int, since_turn: int | None, name: str | None, as_json: bool
+    app: App,
+    query: str,
+    source: str,
+    *,
+    scope: str,
+    limit: int,
+    since_turn: int | None,
+    name: str | None,
+    as_json: bool,
 ) -> None:
     """Find the turns of a session that answer a query: by words, by meaning and by the files they touched.
 
-    PATH may be packed, or - for standard input; SESSION is the id of a session that qbit keeps. What `--since-turn`
-    names is left out, as whoever asks still sees it; what a compaction has taken from view is found. Of a file of
-    several sessions all are looked through.
+    PATH may be packed, or - for standard input; SESSION is the id of a session that was published from a file, or the
+    beginning of it, or of one that qbit keeps. What `--since-turn` names is left out, as whoever asks still sees it;
+    what a compaction has taken from view is found. Of a file of several sessions all are looked through.
     """
     if not query.strip():
         raise BadInput("the query is empty: say what to look for")
-    turns, places = in_one_row(_sessions(source, name))
+    turns, places = in_one_row(_sessions(source if source == "-" else _located(source, scope, app), name))
     if not turns:
         raise BadInput(f"in {source} nobody has answered anybody: it has no turns to look through")
     if since_turn is not None and len({place.session for place in places.values()}) > 1:
@@ -61,7 +73,7 @@ def recall(
         say("\n".join(_told(hit, places[hit.turn]) for hit in hits) or "nothing was found")
 
 
-def _sessions(source: str, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
+def _sessions(source: str | Path, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
     """The turns of each session in *source*, with its id where there are several.
 
     Raises:
@@ -70,7 +82,7 @@ def _sessions(source: str, name: str | None) -> Iterator[tuple[str | None, Seque
     if source == "-":
         yield None, group_into_turns(read_transcript(sys.stdin.buffer, format=name))
         return
-    path = _located(source)
+    path = Path(source)
     parts = tuple(split_sessions(path)) if path.is_file() else ()
     for part in parts:
         yield part.id, group_into_turns(parse_transcript(part.content, format=name))
@@ -78,14 +90,21 @@ def _sessions(source: str, name: str | None) -> Iterator[tuple[str | None, Seque
         yield None, group_into_turns(read_transcript(path, format=name))
 
 
-def _located(source: str) -> Path:
+def _located(source: str, scope: str, app: App) -> Path:
+    """The file that *source* is, or the one of a session that goes by that name. Raises as `located` does."""
     try:
         return located(source)
     except NotFound as error:
         if Path(source).name != source:
             raise
-        hint = "`nous episodes` says from which file a session that was published came"
-        raise NotFound(f"{error}; {hint}") from None
+        no_file = error
+    try:
+        episode = episode_of(source, build(app.settings), Scope.parse(scope))
+    except NotFound as error:
+        raise NotFound(f"{no_file}; {error}") from None
+    if episode.dataref is None or not episode.dataref.startswith("file://"):
+        raise NotFound(f"session {episode.session_id} came without a file: name one that tells it")
+    return located(Path(unquote(episode.dataref.removeprefix("file://"), errors="surrogateescape")))
 
 
 def _told(hit: TurnHit, place: TurnPlace) -> str:

@@ -1,23 +1,21 @@
 """`nous reprocess`: have episodes made anew by the model and the prompt that are configured now."""
 
 from collections.abc import Iterator, Sequence
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import click
 
 from nous.bus.base import Lane
 from nous.cli.frame import App
+from nous.cli.knowing import ALL, episode_of
 from nous.cli.show import say, table
 from nous.effects import Effects, NoteTried
 from nous.episode import Episode, Tier
-from nous.errors import BadInput, Misconfigured, NotFound
-from nous.events import episode_id
+from nous.errors import BadInput, Misconfigured
 from nous.learner import RULINGS
 from nous.runtime.upgrade import outdated
 from nous.scope import Scope
 from nous.wiring import World, build
-
-_ALL = 10**9
 
 
 @click.command()
@@ -45,9 +43,10 @@ def reprocess(
         raise BadInput("sessions were named, and --all was said: choose one of the two")
     if not (everything or sessions):
         raise BadInput("name the sessions, or say --all: `nous episodes` lists them")
-    chosen = [each for each in _chosen(world, sessions, within) if not extractive or _is_extractive(each)]
+    named = list(_chosen(world, sessions, within))
+    chosen = [each for each in named if not extractive or _is_extractive(each)]
     if not dry_run:
-        _forget_answers(world, sessions, within)
+        _forget_answers(world, [each.id for each in named] if sessions else (), within)
     rows = [(each, _what_becomes(world, each, by=author.by, dry_run=dry_run)) for each in chosen]
     if not rows:
         say("there is nothing to make anew")
@@ -57,18 +56,16 @@ def reprocess(
 
 def _chosen(world: World, sessions: Sequence[str], scope: Scope) -> Iterator[Episode]:
     if not sessions:
-        yield from world.kit.episodes.recent(scope, _ALL)
-    for session in sessions:
-        episode = world.kit.episodes.get(scope, episode_id(scope, session))
-        if episode is None:
-            raise NotFound(f"there is no episode of a session {session!r} in {scope}")
-        yield episode
+        yield from world.kit.episodes.recent(scope, ALL)
+    yield from (episode_of(session, world, scope) for session in sessions)
 
 
-def _forget_answers(world: World, sessions: Sequence[str], scope: Scope) -> None:
-    """Let go what was kept of the model's answers: those that could not be used would be found and taken again."""
-    told = [episode_id(scope, session) for session in sessions]
-    for subject in (*told, RULINGS) if told else (None,):
+def _forget_answers(world: World, episodes: Sequence[UUID], scope: Scope) -> None:
+    """Let go what was kept of the model's answers: those that could not be used would be found and taken again.
+
+    Without *episodes*, of all the scope.
+    """
+    for subject in (*episodes, RULINGS) if episodes else (None,):
         world.model_books.pins.drop(scope, subject)
 
 

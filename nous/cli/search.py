@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import elsewhere
 from nous.cli.memory import place_told
 from nous.cli.show import print_json, say, shortened
 from nous.embed.absent import present
@@ -76,7 +77,7 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
         hits = find(question, library, limit=limit, everything=everything)
         is_empty = not episodes and not any(shelf.knowledge)
     if is_empty:
-        say(f"nous: nothing is known in {scope}", err=True)
+        say(f"nous: nothing is known in {scope}{elsewhere(world, within)}", err=True)
     if question.lacks:
         say(f"nous: found by words and files alone: {question.lacks}", err=True)
     if as_json:

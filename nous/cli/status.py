@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import click
 
 from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
+from nous.cli.knowing import elsewhere, session_of
 from nous.cli.model import model_report, model_sections
 from nous.cli.show import in_words, print_json, say, table
 from nous.errors import NotFound
-from nous.events import DecisionRecorded, EpisodeOutdated, SessionCompacting, SessionEnded
+from nous.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.jobs.rq.census import queues_of, workers_seen
 from nous.runtime.track import Step, follow
 from nous.scope import Scope
@@ -33,13 +35,15 @@ _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_fligh
 def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool) -> None:
     """Show streams, queues, workers and the accounts; or, of one SESSION, where it is and why.
 
+    SESSION is its id, or the beginning of it.
+
     The accounts add up at every moment: received = done + skipped + dead + erased + parked + in flight.
     """
     app: App = ctx.obj
     world = build(app.settings)
     if session is not None:
-        steps = _steps_of(world, session, Scope.parse(scope))
-        _print_steps(session, steps, as_json=as_json)
+        name, steps = _steps_of(world, session, Scope.parse(scope))
+        _print_steps(name, steps, as_json=as_json)
         failed = any(step.has_failed for step in steps)
     else:
         report = _report(world)
@@ -107,13 +111,21 @@ def _known(waiting: int | None) -> str:
     return "unknown" if waiting is None else str(waiting)
 
 
-def _steps_of(world: World, session: str, scope: Scope) -> list[Step]:
-    events = [(kind, event_id) for kind in _ABOUT for event_id in world.ledger.events_of(session, scope, kind)]
+def _steps_of(world: World, name: str, scope: Scope) -> tuple[str, list[Step]]:
+    """The session that *name* is the id of, or else the beginning of its id, and where it is."""
+    session, events = name, _events_of(world, name, scope)
     if not events:
-        raise NotFound(f"no session {session!r} was published in the scope {scope}")
-    return [
+        session = session_of(name, world, scope)
+        events = _events_of(world, session, scope)
+    if not events:
+        raise NotFound(f"no session {session!r} was published in the scope {scope}{elsewhere(world, scope)}")
+    return session, [
         step for kind, event_id in events for step in follow(event_id, kind, workers=world.workers, ledger=world.ledger)
     ]
+
+
+def _events_of(world: World, session: str, scope: Scope) -> list[tuple[type[Event], UUID]]:
+    return [(kind, event_id) for kind in _ABOUT for event_id in world.ledger.events_of(session, scope, kind)]
 
 
 def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:

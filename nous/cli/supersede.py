@@ -33,7 +33,7 @@ def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None
     """
     world, within = build(app.settings), Scope.parse(scope)
     with knowledge_of(world, within) as knowledge:
-        gone, stays = (one_of(name, knowledge, within) for name in (old, new))
+        gone, stays = (one_of(name, knowledge, world, within) for name in (old, new))
     if gone is stays:
         raise BadInput(f"{old} and {new} are the same fact: {shortened(gone.fact.text, 70)}")
     _commit(world, within, gone.fact.id, stays.fact.id, because)

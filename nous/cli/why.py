@@ -44,7 +44,7 @@ def _found(name: str, world: World, scopes: list[Scope]) -> Grounds:
     for scope in scopes:
         with knowledge_of(world, scope) as knowledge:
             if len(scopes) == 1 or named(name, knowledge):
-                known = one_of(name, knowledge, scope)
+                known = one_of(name, knowledge, world, scope)
                 return grounds(known.fact.id, knowledge, partial(world.kit.briefs.brief, scope))
     raise NotFound(f"there is no fact {name!r} in any scope")
 

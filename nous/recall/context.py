@@ -78,7 +78,9 @@ def _of_last_session(notes: Notes) -> Iterator[str]:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
         yield from anchor.summary.to_prompt_text().splitlines()
     elif episode := notes.episode:
-        yield f"# The last session, which ended {episode.ended_at:%Y-%m-%d %H:%M} UTC: {episode.summary.title}"
+        # A transcript without times has begun at no time, and has ended when it was published.
+        verb = "ended" if episode.started_at else "was published"
+        yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {episode.summary.title}"
         yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale)}"
         yield _line(episode.summary.summary)
         yield from (f"- still open: {_line(thread)}" for thread in episode.summary.still_open)

@@ -164,7 +164,7 @@ def test_what_cannot_be_exported_is_named(nous: Nous, tmp_path: Path) -> None:
 
     assert missing.stderr == f"nous: {tmp_path / 'none' / 'file'} could not be written: No such file or directory\n"
     assert directory.stderr == f"nous: {tmp_path / 'dir'} could not be written: Is a directory\n"
-    assert scope.stderr == "nous: there is no scope default/default/nope, nor anything of it\n"
+    assert scope.stderr.startswith("nous: there is no scope default/default/nope, nor anything of it; ")
     assert {each.exit_code for each in (missing, directory, scope)} == {BAD_INPUT}
     assert list(tmp_path.rglob("*")) == [tmp_path / "dir"]
 
@@ -231,7 +231,7 @@ def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nou
         ),
         (("why", ""), "too short to name a fact"),
         (("publish", "a.txt", "b.txt", "--session", "s1"), "--session s1 names one session, and 2 files were given"),
-        (("recall", "port", "s1"), "says from which file"),
+        (("recall", "port", "s1"), "nor a transcript of a session of that name; there is no episode of a session 's1'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:

@@ -75,7 +75,7 @@ def session(tmp_path: Path) -> Path:
 def test_a_decision_is_noted_once_and_stands_with_its_episode(
     nous: Nous, work: Callable[..., None], session: Path
 ) -> None:
-    first, again = (nous("decide", "s1", "Billing keeps Postgres", "--stakes", "high").output for _ in range(2))
+    first, again = (nous("decide", "s1", "Billing keeps Postgres", "--stakes", "high").stdout for _ in range(2))
     work(session)
 
     assert (first, again) == ("noted\n", "was noted before\n")

@@ -72,6 +72,14 @@ def test_why_a_session_is_not_done_is_told_once() -> None:
     assert "- still open: the other half" in told
 
 
+def test_of_a_session_without_times_it_is_told_when_it_was_published() -> None:
+    timed = episode()
+
+    assert "The last session, which ended 2026-01-02 12:00" in block(Notes(facts=[], episode=timed))
+    untimed = replace(timed, started_at=None)
+    assert "The last session, which was published 2026-01-02 12:00" in block(Notes(facts=[], episode=untimed))
+
+
 def test_superseded_facts_are_left_out() -> None:
     knowledge = nothing()
     taught(knowledge, "Tim likes tea")

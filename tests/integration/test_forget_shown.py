@@ -1,0 +1,112 @@
+"""Whoever is asked whether to forget is shown what, and whoever has forgotten is not told it again."""
+
+import json
+from pathlib import Path
+
+from builders.command_line import Nous, on_terminal
+
+KEY, TEA, LATE = "The garden key lies under the stone", "Tim drinks green tea in the morning", "The shop shuts at nine"
+
+
+def learned(nous: Nous, *texts: str, session: str = "hand-made", scope: str = "home") -> list[str]:
+    """The ids of the facts that *session* teaches."""
+    lines = "\n".join(map(json.dumps, texts))
+    told = nous("facts", "learn", "--scope", scope, "--session", session, "--json", stdin=lines)
+    return [json.loads(line)["fact_id"] for line in told.stdout.splitlines()]
+
+
+def facts(nous: Nous) -> list[str]:
+    return [each["text"] for each in json.loads(nous("facts", "--scope", "home", "--json").stdout)]
+
+
+def test_a_fact_that_would_be_forgotten_is_shown_by_its_text(nous: Nous) -> None:
+    known, _ = learned(nous, KEY, TEA)
+
+    unasked = nous("forget", "--fact", known, "--scope", "home")
+    rehearsed = nous("forget", "--fact", known[:8], "--scope", "home", "--dry-run")
+
+    for told in (unasked.stderr, rehearsed.stdout):
+        assert f"1 fact:\n  {KEY}\n" in told
+        assert TEA not in told
+    assert unasked.stderr.endswith("nous: say --yes: there is no terminal to ask on\n")
+    assert facts(nous) == [KEY, TEA]
+
+
+def test_a_session_that_would_be_forgotten_is_shown_with_what_it_alone_has_said(nous: Nous) -> None:
+    learned(nous, KEY, TEA)
+    learned(nous, TEA, session="another")
+
+    told = nous("forget", "--session", "hand-made", "--scope", "home", "--dry-run").stdout
+
+    assert "1 session:\n  hand-made  without an episode\n" in told
+    assert f"1 fact:\n  {KEY}\n" in told
+    assert "what others have said too stays, in their words: 1 fact\n" in told
+
+
+def test_a_scope_that_would_be_forgotten_is_shown_with_the_number_of_its_sessions_and_facts(nous: Nous) -> None:
+    learned(nous, *(f"Shelf {number} holds book {number * number}" for number in range(8)))
+    learned(nous, KEY, session="another")
+
+    told = nous("forget", "--scope", "home", "--dry-run").stdout
+
+    assert "2 sessions:\n  another  without an episode\n  hand-made  without an episode\n" in told
+    assert "9 facts:\n  Shelf 0 holds book 0\n" in told
+    assert told.count("Shelf") == 5
+
+
+def test_what_is_printed_after_forgetting_says_nothing_of_it(nous: Nous, tmp_path: Path) -> None:
+    learned(nous, KEY)
+    receipt = tmp_path / "receipt.json"
+
+    done = nous("forget", "--session", "hand-made", "--scope", "home", "--yes", "--receipt", receipt)
+
+    assert done.exit_code == 0
+    assert "garden" not in done.output + receipt.read_text()
+
+
+def test_who_says_no_is_told_that_nothing_was_forgotten(nous: Nous) -> None:
+    learned(nous, KEY)
+
+    for answer in ("n\n", "\n"):
+        told, code = on_terminal("forget", "--session", "hand-made", "--scope", "home", answer=answer)
+
+        assert KEY in told
+        assert told.endswith("nous: nothing was forgotten\n")
+        assert code == 6
+    assert facts(nous) == [KEY]
+
+
+def test_who_says_yes_has_forgotten(nous: Nous) -> None:
+    learned(nous, KEY)
+
+    told, code = on_terminal("forget", "--session", "hand", "--scope", "home", answer="y\n")
+
+    assert "Forget session hand-made of default/default/home for good? [y/N]:" in told
+    assert code == 0
+    assert facts(nous) == []
+
+
+def test_the_beginning_of_a_session_is_forgotten_only_where_it_is_shown_which_one_is_meant(nous: Nous) -> None:
+    learned(nous, KEY, session="monday-1")
+    forget = ("forget", "--scope", "home", "--session")
+
+    unseen = nous(*forget, "monday", "--yes")
+    learned(nous, TEA, session="monday-2")
+    several = nous(*forget, "monday", "--dry-run")
+
+    assert unseen.stderr == "nous: 'monday' is the beginning of session monday-1: with --yes, say all of it\n"
+    assert several.stderr == "nous: 2 sessions have an id that begins with 'monday': monday-1, monday-2\n"
+    assert {unseen.exit_code, several.exit_code} == {3}
+    assert facts(nous) == [KEY, TEA]
+
+
+def test_a_session_is_not_taken_for_another_whose_id_is_longer(nous: Nous, tmp_path: Path) -> None:
+    learned(nous, KEY, session="monday-late")
+    session = tmp_path / "chat.txt"
+    session.write_text(f"User: Where is the key?\n\nAssistant: {LATE}, and {KEY}.")
+    nous("publish", session, "--session", "monday", "--scope", "home")
+
+    done = nous("forget", "--session", "monday", "--scope", "home", "--yes")
+
+    assert done.stdout.startswith("session monday of default/default/home is forgotten\n")
+    assert facts(nous) == [KEY]

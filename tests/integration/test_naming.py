@@ -1,0 +1,178 @@
+"""Sessions and scopes are found by what nous itself has printed of them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from builders.command_line import Nous, on_terminal
+from builders.town import HERE, OTHER, SECRET, Town, told
+
+from nous.cli.frame import BAD_INPUT
+
+SCOPE = ("--scope", str(HERE))
+PORT = "The staging API listens on port 8080"
+
+
+def test_a_session_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> None:
+    town.publish(SECRET, "plantedwords")
+    town.publish(SECRET, "plantedwords", compacting=True)
+    town.settle()
+
+    for whole, short in (
+        (("status", SECRET), ("status", "secr")),
+        (("anchored", SECRET), ("anchored", "secr")),
+        (("episodes", "--editions", SECRET), ("episodes", "--editions", "secr")),
+    ):
+        assert nous(*short, *SCOPE).output == nous(*whole, *SCOPE).output
+        assert nous(*short, *SCOPE).exit_code == 0
+
+
+def test_a_beginning_that_fits_several_sessions_says_which(town: Town, nous: Nous) -> None:
+    for session in (f"{OTHER}-1", f"{OTHER}-2"):
+        town.publish(session, "otherwords")
+
+    for command in (("status", OTHER), ("episodes", "--editions", OTHER), ("anchored", OTHER)):
+        result = nous(*command, *SCOPE)
+        assert f"2 sessions have an id that begins with {OTHER!r}: {OTHER}-1, {OTHER}-2" in result.stderr
+        assert result.exit_code == BAD_INPUT
+
+
+def test_a_session_that_waits_goes_by_its_own_id_though_another_begins_so(town: Town, nous: Nous) -> None:
+    town.publish(f"{OTHER}-2", "otherwords")
+    town.settle()
+    town.publish(OTHER, "otherwords")
+
+    assert "waiting" in nous("status", OTHER, *SCOPE).stdout
+    assert "done" in nous("status", f"{OTHER}-", *SCOPE).stdout
+
+
+def test_recall_opens_the_file_of_a_session_that_was_published(town: Town, nous: Nous, tmp_path: Path) -> None:
+    file = tmp_path / "the chat.txt"
+    file.write_text(told("otherwords"))
+    nous("publish", file, "--session", OTHER, *SCOPE)
+    town.settle()
+
+    by_file = nous("recall", "billing", file).stdout
+
+    assert "port 9017" in by_file
+    assert nous("recall", "billing", OTHER, *SCOPE).stdout == by_file
+    assert nous("recall", "billing", OTHER[:5], *SCOPE).stdout == by_file
+    file.unlink()
+    assert nous("recall", "billing", OTHER, *SCOPE).stderr == f"nous: there is no file {file}\n"
+
+
+def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, nous: Nous) -> None:
+    town.publish(SECRET, "plantedwords")
+    town.settle()
+
+    assert f"session {SECRET} came without a file" in nous("recall", "billing", SECRET, *SCOPE).stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("facts",),
+        ("episodes",),
+        ("search", "port"),
+        ("context",),
+        ("status", "s1"),
+        ("anchored", "s1"),
+        ("recall", "port", "s1"),
+        ("episodes", "--editions", "s1"),
+        ("forget", "--session", "s1", "--yes"),
+        ("why", "abcdef"),
+        ("facts", "supersede", "abcdef", "abcdef"),
+        ("export",),
+    ],
+)
+def test_whoever_finds_nothing_in_a_scope_is_told_in_which_there_is_something(
+    nous: Nous, command: tuple[str, ...]
+) -> None:
+    nous("facts", "learn", "--scope", "work/cc", stdin=json.dumps(PORT))
+
+    assert "; there is something in default/work/cc\n" in nous(*command, "--scope", "typo").output
+
+
+def test_scopes_are_listed_with_how_much_there_is_in_each(nous: Nous, town: Town) -> None:
+    assert nous("scopes").stdout == "there is no scope yet: nous publish makes one\n"
+    town.publish(SECRET, "plantedwords")
+    town.settle()
+    nous("facts", "learn", "--scope", "work/cc", stdin=json.dumps(PORT))
+
+    rows = json.loads(nous("scopes", "--json").stdout)
+
+    assert [(row["scope"], row["sessions"], row["facts"]) for row in rows] == [
+        (str(HERE), 1, 2),
+        ("default/work/cc", 0, 1),
+    ]
+    day = rows[0]["last_learned"][:10]
+    assert f"1         2      {day}    {HERE}\n" in nous("scopes").stdout
+
+
+def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town, nous: Nous, tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.txt" for name in ("first", "second", f"short-{'and-' * 30}so-on")]
+    for file, text in zip(files, (told("plantedwords"), told("otherwords"), "User: Hi\n\nAssistant: Ho"), strict=True):
+        file.write_text(text)
+    nous("publish", *files, *SCOPE)
+    town.settle()
+
+    said, code = on_terminal("publish", *files, "--wait", *SCOPE)
+
+    rows = said.splitlines()[-5:]
+    cells = [re.split(" {2,}", row) for row in rows]
+    assert code == 0
+    assert cells[0] == ["outcome", "facts", "session"]
+    assert {(facts, title) for _, facts, title in cells[1:3]} <= {
+        *(("2 facts", "About plantedtitle"), ("1 fact, 1 known", "About plantedtitle")),
+        *(("2 facts", "About the canteen"), ("1 fact, 1 known", "About the canteen")),
+    }
+    assert cells[3][:2] == ["skipped: too short", "-"]
+    assert rows[4].startswith("3 sessions, 0 new: ")
+    assert rows[4].endswith("; 3 facts, 1 known")
+    assert max(map(len, rows)) <= 80
+
+
+def test_a_decision_for_a_session_that_left_nothing_yet_says_so(nous: Nous) -> None:
+    noted = nous("decide", "s1", "We keep Postgres", "--scope", "home")
+
+    assert noted.stdout == "noted\n"
+    assert "there is no episode of a session 's1' in home yet" in noted.stderr
+
+
+def test_facts_are_told_with_the_day_and_whose_word_it_is(nous: Nous) -> None:
+    for trust in ("user", "web"):
+        nous("facts", "learn", "--session", "mon", stdin=json.dumps({"text": f"{PORT} by {trust}", "trust": trust}))
+
+    known = json.loads(nous("facts", "--json").stdout)
+    said = nous("facts").stdout
+
+    day = known[0]["valid_from"][:10]
+    assert f"technical, {day}, user's words, session mon" in said
+    assert f", {day}, web's words, session mon" in said
+
+
+def test_facts_are_told_in_the_order_in_which_they_were_said(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
+    nous("facts", "learn", stdin=json.dumps(PORT))
+    nous("facts", "learn", stdin=json.dumps("Tim drinks tea"))
+    first, second = map(json.loads, nous("export").stdout.splitlines())
+    second["record"]["fact"]["source"]["said_at"] = "2020-01-02T00:00:00Z"
+    monkeypatch.setenv("NOUS_PREFIX", "elsewhere")
+    nous("import", stdin="\n".join(map(json.dumps, (first, second))))
+
+    lines = nous("facts").stdout.splitlines()
+
+    assert lines[0::2] == ["Tim drinks tea", PORT]
+    assert "2020-01-02" in lines[1]
+
+
+def test_who_types_facts_is_told_what_is_waited_for_and_in_which_form(nous: Nous) -> None:
+    assert "nous: reading facts from this terminal" in on_terminal("facts", "learn", answer='"Tim drinks tea"\n\x04')[0]
+    assert 'write "The API is on port 8080" in quotes, or {"text"' in nous("facts", "learn", stdin=PORT).stderr
+
+
+def test_a_folder_and_a_file_of_no_format_lead_to_what_can_be_read(nous: Nous, tmp_path: Path) -> None:
+    (tmp_path / "odd.bin").write_bytes(bytes(range(256)) * 99)
+
+    assert f"name the files in it, as {tmp_path}/*; `nous formats {tmp_path}`" in nous("publish", tmp_path).stderr
+    assert "`nous formats` lists what it can" in nous("publish", tmp_path / "odd.bin").stderr
