@@ -69,7 +69,7 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
             candidates = [line.candidate for line in lines if line.candidate]
             for finding in teacher.teach(candidates):
                 if as_json:
-                    say(orjson.dumps(_as_object(finding), default=str))
+                    click.echo(orjson.dumps(_as_object(finding), default=str))
                 else:
                     say(_in_words(finding))
     for warning in _warnings(world, within, is_told=is_told):

@@ -1,4 +1,4 @@
-"""The form in which equal texts are equal: spaces, quotes, emphasis, and of plain words case and punctuation aside."""
+"""The form in which equal texts are equal: spaces, quotes, emphasis, a final stop and the case of plain words aside."""
 
 import re
 import unicodedata
@@ -48,18 +48,21 @@ _FLAG = re.compile(r"(?<!\S)-(?=[A-Z](?!\w))")
 """`-V` is another flag than `-v`, whatever the case of other words."""
 
 _SPAN = re.compile(r"(?<=\d)\s+-\s+(?=\d)")
-_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
+_LITERAL = re.compile(r"[^\w\s]+|true|false|null|none", re.IGNORECASE)
+"""What is another thing in quotes: the delimiter `;` is no punctuation, and the text `"true"` no truth."""
+
 _CODE = re.compile(r"`([^`]+)`|(?<!\w)([\"'])[^\w\s]+\2(?!\w)")
 """What stands in backticks, or is but signs in quotes: the delimiter `;` is no punctuation."""
 
 _KEPT = "\uff10"
 """Stands for code. No plain text has it, since NFKC makes it a 0, and like a 0 it is no plain word."""
 
-_AROUND = re.compile(r"(?:- )+(?P<item>.*)|\((?P<aside>[^()]*)\)[.!]?|(?P<sentence>.*[^\s.!/\\-])[.!]", re.DOTALL)
+_AROUND = re.compile(
+    r"(?:- )+(?P<item>.*)|\((?P<aside>[^()]*)\)[.!]?|(?P<sentence>.*[^\s.!/\\-])(?:[.!]|\.{3})", re.DOTALL
+)
 """A text in a list or in brackets, or with a stop; but the last dots of `../..` and `./...` are none."""
 
-_DASH = re.compile(r"(?<=[^\W\d_]) - (?=[^\W\d_])")
-_PLAIN_WORD = re.compile(r"(?<!\S)([^\W\d_]+)(?:([?!])|[,;:]|\.{3}|\.)?(?!\S)")
+_PLAIN_WORD = re.compile(r"(?<!\S)[^\W\d_]+(?=(?:[?!,;:]|\.{3}|\.)?(?!\S))")
 _SAYING = regex.compile(r"[^\p{P}\p{Z}\p{C}\p{M}]|[#%&@*?/\\_\[\]{}§†‡‰\"'`]")
 """Whatever is no punctuation, as all signs of mathematics, money and pictures, and what punctuation means more."""
 
@@ -78,10 +81,11 @@ def unadorned(text: str) -> str:
 def exact_form(text: str) -> str:
     """*text* without quotes, emphasis, needless spaces and a final stop; empty if nothing is left.
 
-    Plain words are casefolded and lose their commas and stops: `Redis` and `redis,`, but not `API`, unless all of the
-    text is in capitals. Whatever else stands between spaces may be code and is kept as it is, since case and signs have
-    a meaning there: `128M`, `getUserID`, `/Docs`, `-lA`, `[0, 10)`, `C++`, `€`. So is what stands in backticks, and
-    with them, unless it is the same without: `` `save!` ``, but not `` `ruff` ``.
+    Plain words are in lower case: `Redis`, but not `API`, unless all of the text is in capitals. Whatever else stands
+    between spaces may be code and is kept as it is, since case and signs have a meaning there: `128M`, `getUserID`,
+    `/Docs`, `-lA`, `[0, 10)`, `C++`, `€`. So is punctuation, but at the end: `No, users can` is not `No users can`. And
+    so is what stands in backticks, and with them, unless it is the same without: `` `save!` ``, but not `` `ruff` ``;
+    or in quotes, if it is another thing without: `"true"`.
     """
     form = _once(text)
     for _ in range(_DEEPEST if _ADORNED.search(form) else 0):
@@ -101,7 +105,7 @@ def _once(text: str) -> str:
 
 def subject_form(subject: str) -> str:
     """The form in which equal names of what facts are about are equal, whatever their case."""
-    return exact_form(subject).casefold()
+    return exact_form(subject).lower()
 
 
 def _without_ticks(code: re.Match[str]) -> str:
@@ -123,25 +127,26 @@ def _unquoted(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    bare = " ".join(_APOSTROPHE.sub("", _unquoted(text)).split())
+    bare = " ".join(_unquoted(text).split())
     while around := _AROUND.fullmatch(bare):
         bare = around[around.lastgroup or 0].strip()
     is_loud = bare.isupper()
-    return _PLAIN_WORD.sub(lambda word: _word(word, is_loud=is_loud), _DASH.sub(" ", bare))
+    return _PLAIN_WORD.sub(lambda word: _word(word, is_loud=is_loud), bare)
 
 
 def _word(found: re.Match[str], *, is_loud: bool) -> str:
-    """A plain word casefolded; as it is in capitals, as a letter, or after a number, where it may be a unit: `5 Mb`."""
-    word, mark, before = found[1], found[2] or "", found.string[: found.start()]
-    is_article = word in "AI" and not before
-    is_folded = is_article or (not before[-2:-1].isdigit() and len(word) > 1 and (is_loud or word[1:].islower()))
-    return f"{word.casefold() if is_folded else word}{mark}"
+    """A plain word in lower case; as it is in capitals, as a letter, and after a number, where it is a unit: `5 Mb`."""
+    word, end = found[0], found.string[max(found.start() - 2, 0) : found.start()].strip()
+    is_article = word in ("A", "I") and (not end or end in ".!?:")
+    is_folded = is_article or (not end.isdigit() and len(word) > 1 and (is_loud or word[1:].islower()))
+    return word.lower() if is_folded else word
 
 
 def _quotation(quoted: re.Match[str]) -> str:
-    """What stands in quotes; with them, if it is but signs: the delimiter `;` is no punctuation."""
+    """What stands in quotes; with them, if it is another thing without."""
     content = quoted[1] or ""
-    return f'"{content}"' if content and not re.search(r"[\w\s]", content) else content
+    is_code = quoted[0][0] == "`" and content.isalpha()
+    return f'"{content}"' if _LITERAL.fullmatch(content) and not is_code else content
 
 
 def _content(wrapped: re.Match[str]) -> str:

@@ -1,9 +1,12 @@
 """Code in two texts: the same letters with other case, or other signs, are other code."""
 
+from time import process_time
+
 import pytest
 
 from nous.learning.guard.compare import compare
 from nous.learning.guard.lexicon import english
+from nous.learning.guard.reading import read
 from nous.learning.statement import Statement
 
 APART = [
@@ -25,6 +28,33 @@ APART = [
     ("The glob of the job is `*test*`", "The glob of the job is `test`"),
     ("The state of the order is `Open`", "The state of the order is `open`"),
     ("Logs of the agent go to `/Var/log`", "Logs of the agent go to /var/log"),
+    ("The flag of the job is `true`", 'The flag of the job is "true"'),
+]
+
+SIGNS = [
+    ("Run docker build . in CI", "Run docker build in CI"),
+    ("Run docker build .", "Run docker build"),
+    ("Run cd .. first", "Run cd first"),
+    ("Run make & in CI", "Run make in CI"),
+    ("Run cd - there", "Run cd there"),
+    ("The total is price - discount", "The total is price discount"),
+    ("Negate the pattern with ! in gitignore", "Negate the pattern with - in gitignore"),
+    ("The wildcard is ? here", "The wildcard is ! here"),
+    ("Use ?. for the access", "Use . for the access"),
+    ("Call save! on the record", "Call save on the record"),
+    ("Call empty? on the list", "Call empty! on the list"),
+    ("Exit with :wq!.", "Exit with :wq."),
+]
+
+PAUSES = [
+    ("Never. Deploy on Friday.", "Never deploy on Friday."),
+    ("No; interns can push to main.", "No interns can push to main."),
+    ("Merge. Always squash first.", "Merge always. Squash first."),
+    ("It runs. Not in prod.", "It runs not. In prod."),
+    ("If tests fail, always retry.", "If tests fail always, retry."),
+    ("Log errors, only in prod, to Kafka.", "Log errors only, in prod to Kafka."),
+    ("Kim said: Lee is late.", "Kim, said Lee, is late."),
+    ("Redis, no Kafka.", "Redis no, Kafka."),
 ]
 
 SAME = [
@@ -34,6 +64,15 @@ SAME = [
     ("All *.py files are linted", "All `*.py` files are linted"),
     ("Edit src/App.tsx, then run it", "Edit src/App.tsx then run it"),
     ("Never push to main!", "never push to main"),
+    ("Uploads are refused at night!", "Uploads are refused at night."),
+    ("The cache is fast - it uses Redis", "The cache is fast; it uses Redis"),
+    ("Stop! Tests fail on Friday.", "Stop. Tests fail on Friday."),
+    ("Redis & Kafka are used", "Redis and Kafka are used"),
+    ("Backups run (in CI) daily", "Backups run in CI daily"),
+    ("First, run it.", "First run it."),
+    ("The API uses ruff, mypy, and pytest", "The API uses ruff, mypy and pytest"),
+    ("The limit is approx. 5 MB", "The limit is approx 5 MB"),
+    ("The team doesn't deploy on Friday", "The team doesnt deploy on Friday"),
 ]
 
 
@@ -47,9 +86,30 @@ def test_other_code_is_kept_apart(one: str, other: str) -> None:
     assert objection(other, one)
 
 
+@pytest.mark.parametrize(("one", "other"), SIGNS)
+def test_a_sign_that_is_an_argument_or_part_of_a_name_is_no_punctuation(one: str, other: str) -> None:
+    assert objection(one, other)
+    assert objection(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), PAUSES)
+def test_a_pause_between_other_words_makes_another_sense(one: str, other: str) -> None:
+    assert objection(one, other)
+    assert objection(other, one)
+
+
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_same_code_in_other_dress_is_no_objection(one: str, other: str) -> None:
     assert objection(one, other) is None
+
+
+def test_reading_takes_time_in_proportion_to_the_blanks() -> None:
+    def seconds(blanks: int) -> float:
+        start = process_time()
+        read(f"{' ' * blanks}x", english())
+        return process_time() - start
+
+    assert min(seconds(32_000) for _ in range(3)) < 20 * max(min(seconds(4_000) for _ in range(3)), 0.001)
 
 
 @pytest.mark.parametrize("text", ["n't", "x n't", "(n't)", "don't, n't", "N't."])

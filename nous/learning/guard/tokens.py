@@ -64,13 +64,14 @@ class Token:
 
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
 _CASED = re.compile(r"[_/\\]|^-")
-_ARROWS = re.compile(r"\s*(?:-+>|=>|→|⟶|⇒)\s*")
-_DASHES = re.compile(r"(?:^|\s+)-{1,3}\s+")
+_ARROWS = re.compile(r"(?<!-)-+>|=>|→|⟶|⇒")
+_DASHES = re.compile(r"(?<!\S)-{1,3}(?=\s)")
 _OPENING = "([{"
 _CLOSING = ")]}.,;:!?…"
 _BREAKING = ")].,;:!?…"
 _EMPTY = ("[]", "{}")
 _NEGATED = re.compile(r"(?<=[^\W\d_])n't$", re.IGNORECASE)
+_UNMARKED = re.compile(r"(do|does|did|is|are|was|were|has|have|had|would|could|should|ca|wo)nt", re.IGNORECASE)
 _SHORT = {"ca": "can", "wo": "will", "sha": "shall"}
 _CLITICS = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
 _PRONOUNS = frozenset({"it", "that", "there", "here", "who", "what", "where", "he", "she"})
@@ -86,7 +87,7 @@ _OR_MORE = re.compile(r"(\d[\d.,]*)\+")
 _OWNER = re.compile(r"'s$|(?<=s)'$", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+(?::\d\d)?)[-\u2013](\d+(?::\d\d)?)")
 _GROUPED = re.compile(r"(?<![\w.,:-])([1-9]\d{0,2})((?: \d{3})+)(?![\w.,:%-])")
-_ABBREVIATED = frozenset(
+ABBREVIATED = frozenset(
     {"approx.", "ca.", "dept.", "dr.", "ex.", "fig.", "incl.", "jr.", "max.", "min.", "mr.", "mrs.", "ms.", "prof."}
     | {"resp.", "sr.", "st.", "vs."}
 )
@@ -135,7 +136,7 @@ def _tokens(text: str) -> Iterator[Token]:
     text = _GROUPED.sub(lambda found: found.group().replace(" ", ""), text)
     for chunk in _DASHES.sub(" : ", _ARROWS.sub(" to ", text)).split():
         core = _core(chunk)
-        is_short = chunk.endswith(".") and chunk.lstrip(_OPENING).casefold() in _ABBREVIATED
+        is_short = chunk.endswith(".") and chunk.lstrip(_OPENING).casefold() in ABBREVIATED
         ends = chunk.endswith(tuple(_BREAKING)) and not is_short
         pieces = tuple(_pieces(core))
         for number, piece in enumerate(pieces, start=1):
@@ -160,6 +161,8 @@ def _closed(core: str) -> bool:
 def _pieces(core: str) -> Iterator[str]:
     if not core:
         return
+    if unmarked := _UNMARKED.fullmatch(core):
+        core = f"{unmarked[1]}n't"
     if _NEGATED.search(core):
         stump = _NEGATED.sub("", core)
         yield from (_SHORT.get(stump.casefold(), stump), "not")
