@@ -1,7 +1,7 @@
 """Whether two texts that look alike say the same. A cosine cannot tell; this can object."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nous.learning.guard.arrangement import Placed, same_arrangement
@@ -10,6 +10,7 @@ from nous.learning.guard.code import code_apart
 from nous.learning.guard.conflict import conflicting
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.pairing import Pairing, paired
+from nous.learning.guard.quantities import SPANS
 from nous.learning.guard.reading import Reading
 from nous.learning.guard.word import Role, Tense, Word
 
@@ -33,6 +34,8 @@ class Comparison:
 ARRANGED = "the same words in another relation"
 """The objection to two texts that differ in nothing but the order of their words."""
 
+_NARROWING = frozenset({"if", "unless", "where"})
+_SPANS = tuple(f" {span}" for span in SPANS)
 Check = Callable[[Reading, Reading, Lexicon], str | None]
 
 
@@ -154,13 +157,13 @@ def _words_apart(only_left: Sequence[Word], only_right: Sequence[Word]) -> str |
 
 
 def _detail_apart(words: Sequence[Word], extra: Sequence[Word], lexicon: Lexicon) -> str | None:
-    """Why *extra*, the words that only *words* have, are more than detail: they doubt, or tell which one is meant.
+    """Why *extra*, the words that only *words* have, are more than detail: they doubt, narrow, or tell which is meant.
 
     Detail is a phrase of its own or an adverb: `in production`, `fully`. In `the staging database`, `staging` is not.
     """
     shared = {word.marker for word in words if word not in extra}
     for word in extra:
-        if word.is_doubt:
+        if word.is_doubt or word.marker in _NARROWING:
             return f"only one says {word.text}"
         if word.role is Role.WORD and word.root in lexicon.supports:
             continue
@@ -227,26 +230,44 @@ def _arrangement(found: Pairing, lexicon: Lexicon) -> str | None:
 
 def _markers(found: Pairing, lexicon: Lexicon) -> list[tuple[str, str]]:
     """What each pair stands under; twice the same, where the prepositions differ and the sense does not."""
-    roots = {word.root for word in (*found.left, *found.right)}
-    keys = {word.key for word in (*found.left, *found.right)}
-    groups = [group for verb, each in lexicon.governed.items() if verb in roots or verb in keys for group in each]
-    is_served = not lexicon.means.isdisjoint(roots)
-    return [
-        _agreed(found.left[at].marker, found.right[other].marker, groups, lexicon.interchangeable, is_served=is_served)
-        for at, other in found.pairs
-    ]
+    return [_agreed(found, at, other, lexicon) for at, other in found.pairs]
 
 
-def _agreed(
-    one: str, other: str, groups: Sequence[frozenset[str]], alike: Mapping[str, str], *, is_served: bool
-) -> tuple[str, str]:
-    if one == other:
-        return one, other
-    if alike.get(one, one) == alike.get(other, other) or any({one, other} <= group for group in groups):
-        return min(one, other), min(one, other)
-    if is_served and "" in (one, other) and alike.get(one or other) == alike["with"]:
-        return "by" if one else "", "by" if other else ""
-    return one, other
+def _agreed(found: Pairing, at: int, other: int, lexicon: Lexicon) -> tuple[str, str]:
+    here, there, alike = found.left[at], found.right[other], lexicon.interchangeable
+    one, two = here.marker, there.marker
+    is_span = here.role is Role.QUANTITY and here.key.endswith(_SPANS)
+    if one == two or (is_span and "in" in (one, two)):  # in 3 hours, at 3 hours
+        return one, two
+    groups = {*_governing(found.left, at, lexicon)} & {*_governing(found.right, other, lexicon)}
+    if alike.get(one, one) == alike.get(two, two) or any({one, two} <= group for group in groups):
+        return min(one, two), min(one, two)
+    if "" in (one, two) and alike.get(one or two) == alike["with"] and _serves(found, at, other, lexicon):
+        return "by" if one else "", "by" if two else ""
+    return one, two
+
+
+def _governing(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[frozenset[str], ...]:
+    """The prepositions that say the same of the word at *at*: those of its verb, which stands before it.
+
+    What the text begins with is of the verb that follows.
+    """
+    behind = [word for word in words if word.marker != words[at].marker]
+    is_first = all(word.marker == words[at].marker for word in words[:at])
+    for word in behind if is_first else reversed(words[:at]):
+        groups = lexicon.governed.get(word.root) or lexicon.governed.get(word.key)
+        if groups and not word.is_told:
+            return groups
+        if word.marker == "be" or word.tense is Tense.PAST:
+            break  # another verb
+    return ()
+
+
+def _serves(found: Pairing, at: int, other: int, lexicon: Lexicon) -> bool:
+    """Whether what is named serves a deed in one text, and does it in the other, where it stands before the deed."""
+    words, place = (found.right, other) if found.left[at].marker else (found.left, at)
+    is_named = Role.NAME in (found.left[at].role, found.right[other].role)
+    return is_named and any(word.root in lexicon.means for word in words[place:])
 
 
 def _placed(word: Word, pair: int, lexicon: Lexicon) -> Placed:

@@ -71,7 +71,7 @@ def _may_change(reading: Reading) -> bool:
         return False
     if reading.opening in _VAGUE:
         return False
-    if reading.grammar & {"was", "had", "did", "if", "unless", "because", "although", "he", "she"}:
+    if reading.grammar & {"was", "had", "did", "if", "evenif", "unless", "because", "although", "he", "she"}:
         return False
     return reading.modals <= _FIRM and not any(_is_aside(word) for word in reading.words)
 

@@ -4,10 +4,18 @@ FINITE = {"is": "be", "has": "have", "does": ""}
 SWITCHES = {"on": "enabled", "off": "disabled"}
 ARTICLES = frozenset({"a", "an", "the"})
 DETERMINERS = frozenset({*ARTICLES, "'s", "its", "their", "his", "her", "our", "my", "your", "this", "these"})
+SHOWING = frozenset({"this", "these"})
 RELATIVE = frozenset({"who", "which", "that"})
+SUBJECTS = frozenset({*RELATIVE, "i", "you", "he", "she", "it", "we", "they", "us", "them"})
+"""After one of these there is a verb, even in `of us` and `if it`."""
+
 LONGEST_ABBREVIATION = 3
 RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
 """After one of these there may be another verb."""
+
+NAMING = frozenset({"called", "named", "nicknamed"})
+NAMED = frozenset({"command", "function", "method"})
+INFLECTED = ("s", "ed", "ing")
 
 FREQUENCIES = frozenset({"always", "usually", "often", "sometimes", "rarely", "still", "again"})
 """How often something is: before its verb, or right behind it."""

@@ -80,6 +80,7 @@ class Lexicon:
     exchanging: Mapping[str, frozenset[str]]
     spreading: frozenset[str]
     deeds: frozenset[str]
+    commands: frozenset[str]
     additive: frozenset[str]
     clausal: frozenset[str]
     nouns_in_ly: frozenset[str]
@@ -141,10 +142,11 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         interchangeable={word: line for line in data["interchangeable"] for word in line.split()},
         governed=_governed(data["governed"]),
         periods=_words(data["periods"]),
+        commands=_words(data["commands"]),
         canonical=data["canonical"],
         modals=_reversed(data["modals"]),
         quantifiers=_reversed(data["quantifiers"]),
-        phrases=_phrases(data["phrases"]) | _agents(data["agents"]) | _served(data["serving"]),
+        phrases=_phrases(data["phrases"]) | _agents(data["agents"]) | _served(data["serving"]) | _once(data["periods"]),
         compounds={tuple(map(stem, key)): value for key, value in _phrases(data["compounds"]).items()},
         bounds=data["bounds"],
         agents=data["agents"],
@@ -226,6 +228,12 @@ def _served(table: Mapping[str, str]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """`is often used to`, as it is: `used to` alone is what once was."""
     used = ((be, *how.split(), "used", "to") for be in table["be"].split() for how in ("", *table["how"].split()))
     return {phrase: phrase for phrase in used}
+
+
+def _once(periods: str) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """`once a week`, as `every week`; but `once per service` is no frequency."""
+    articles = ("a", "an", "per", "each", "every")
+    return {("once", article, period): ("every", period) for article in articles for period in periods.split()}
 
 
 def _governed(lines: Iterable[str]) -> dict[str, tuple[frozenset[str], ...]]:

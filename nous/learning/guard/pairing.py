@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.stem import related
@@ -78,7 +79,7 @@ def _is_empty(at: int, words: Sequence[Word], others: Sequence[Word], lexicon: L
     """Whether the word says nothing that *others* do not.
 
     So does `one` where they have `a`, the name in `is Python 3.11` where both say that it is Python's version, the team
-    that does what they say is done, and what `file` says of a path.
+    that does what they say is done, and what `file` says of a path, unless they call it a folder.
     """
     if at + 1 == len(words):
         return False
@@ -89,6 +90,7 @@ def _is_empty(at: int, words: Sequence[Word], others: Sequence[Word], lexicon: L
         deeds = (other for other in others if other.marker == "be" or lexicon.is_deed(other.text.casefold()))
         return any(_is_same(following, deed, lexicon) or _is_related(following, deed, lexicon) for deed in deeds)
     if word.root in lexicon.classes and following.role is Role.QUANTITY:
-        return not following.key[0].isdigit()
+        befores = (before for before, other in pairwise(others) if other.key == following.key)
+        return not following.key[0].isdigit() and all(before.root not in lexicon.classes for before in befores)
     is_repeated = any(other.key == word.key for other in words[:at])
     return word.role is Role.NAME and following.role is Role.QUANTITY and is_repeated

@@ -58,7 +58,7 @@ def read(text: str, lexicon: Lexicon) -> Reading:
     quantities = sorted(word.key for word in scan.words if word.role is Role.QUANTITY and word.key != ONE)
     whole = "all" if any(map(_COUNTED.fullmatch, quantities)) else "every"
     return Reading(
-        words=recast(scan.words, lexicon),
+        words=recast(scan.words, lexicon, is_past="was" in scan.small.grammar),
         quantities=tuple(quantities),
         negated=tuple(sorted(scan.small.negated)),
         quantifiers=tuple(sorted(whole if each == "all" else each for each in scan.small.quantifiers)),

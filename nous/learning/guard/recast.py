@@ -9,9 +9,10 @@ from nous.learning.guard.word import Role, Word
 _RECEIVE = "receiv"
 
 
-def recast(words: Sequence[Word], lexicon: Lexicon) -> tuple[Word, ...]:
+def recast(words: Sequence[Word], lexicon: Lexicon, *, is_past: bool) -> tuple[Word, ...]:
     """*words* in the one arrangement that stands for all that say the same."""
-    return _received(_placed(_exchanged(_agent(tuple(words), lexicon), lexicon)), lexicon)
+    told = tuple(words) if is_past else _agent(tuple(words), lexicon)
+    return _received(_placed(_exchanged(told, lexicon)), lexicon)
 
 
 def _agent(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:

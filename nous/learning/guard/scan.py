@@ -1,40 +1,19 @@
 """From tokens to words: the third step of reading a text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from nous.learning.guard import function_words as plain
-from nous.learning.guard.lexicon import Lexicon
+from nous.learning.guard.place import Place
 from nous.learning.guard.quantities import SPANS, Found, may_count, quantity_at
-from nous.learning.guard.small import Small
 from nous.learning.guard.stem import stem
 from nous.learning.guard.tokens import Shape, Token
-from nous.learning.guard.word import Frame, Role, Tense, Word
+from nous.learning.guard.word import Frame, Role, Word
 
 
 @dataclass(slots=True)
-class Scan:
-    """One pass over the tokens, and what it remembers of the words before."""
-
-    lexicon: Lexicon
-    words: list[Word] = field(default_factory=list[Word])
-    small: Small = field(init=False)
-    is_titled: bool = False
-    is_loud: bool = False
-    marker: str = ""
-    marker_is_used: bool = False
-    auxiliary: str = ""
-    clause: str = ""
-    before: str = ""
-    is_fresh: bool = True
-    outer: str = ""
-    frame: Frame | None = None
-    has_auxiliary: bool = False
-    is_told: bool = False
-    is_relative: bool = False
-
-    def __post_init__(self) -> None:
-        self.small = Small(self.lexicon)
+class Scan(Place):
+    """One pass over the tokens."""
 
     def take_all(self, pieces: Sequence[Token]) -> None:
         at = 0
@@ -43,22 +22,33 @@ class Scan:
             quantity, length = self._quantity(pieces[at : at + 6]) or ("", 1)
             if quantity or pieces[at].shape is Shape.SYMBOL:
                 text = " ".join(piece.text for piece in pieces[at : at + length])
+                if self._is_weekly(quantity, text):
+                    self.small.quantify("every")
+                    self.outer, self.marker = "", "every" if self.marker == "on" else self.marker
                 self._begin_frequency(quantity)
                 self._add(replace(pieces[at], text=text), Role.QUANTITY, quantity or pieces[at].symbol)
-            elif not (self._is_bound(pieces[at : at + 4]) or self._is_switch(pieces[at : at + 2])):
-                self._take_word(pieces[at], before=pieces[at + 1] if at + 1 < len(pieces) else None)
+            elif not any(take(pieces[at : at + 4]) for take in (self._is_bound, self._is_degree, self._is_switch)):
+                is_last = pieces[at].ends or at + 1 == len(pieces)
+                self._take_word(pieces[at], before=None if is_last else pieces[at + 1])
             at += length
-            self.before = "'s" if pieces[at - 1].is_owner else pieces[at - 1].lower
             self.is_fresh = len(self.words) == known or pieces[at - 1].ends
+            self.is_command = not self.is_fresh and self._is_of_command(pieces[at - 1])
+            self.before = "'s" if pieces[at - 1].is_owner else pieces[at - 1].lower
             if pieces[at - 1].ends or at >= len(pieces):
                 self.small.restrict(self.words[-1].key if self.words else "")
             if pieces[at - 1].ends:
+                self._bind_behind("negation")
                 self._end_phrase()
                 self.clause, self.is_told = "", False
                 if self.is_titled:
                     self._begin_predicate("be")
-        unbound = self.small.bind("")
-        self.words[-1:] = [replace(word, bound=(*word.bound, *unbound)) for word in self.words[-1:]]
+        self._bind_behind("")
+
+    def _bind_behind(self, kind: str) -> None:
+        """Bind what is pending to the word before, if there is any of the *kind*: `it runs not. In production ...`."""
+        if any(kind in (found, "") for found, _ in self.small.pending):
+            unbound = self.small.bind("")
+            self.words[-1:] = [replace(word, bound=(*word.bound, *unbound)) for word in self.words[-1:]]
 
     def _quantity(self, pieces: Sequence[Token]) -> Found | None:
         """The quantity at the head of *pieces*; but `a day` is none in `3 times a day`."""
@@ -66,19 +56,10 @@ class Scan:
             return None
         return quantity_at(pieces, self.lexicon)
 
-    def _follows_quantity(self) -> bool:
-        """Whether a quantity has just been told: `$12`, `3 times`, `50 requests`."""
-        is_counted = len(self.words) > 1 and self.words[-2].role is Role.QUANTITY and may_count(self.words[-2].key)
-        return not self.is_fresh and (self._ends_with_quantity() or is_counted)
-
-    def _ends_with_quantity(self) -> bool:
-        return bool(self.words) and self.words[-1].role is Role.QUANTITY
-
-    def _name(self, piece: Token) -> str:
-        """A name, for which no synonym stands, as in `Google Chat` and `the DROP privilege`; but for `DB` one does."""
-        follows = bool(self.words) and not self.is_fresh and self.words[-1].role is Role.NAME and self.before != "'s"
-        is_proper = len(piece.text) > plain.LONGEST_ABBREVIATION if piece.text.isupper() else follows
-        return piece.name if is_proper else self.lexicon.same.get(piece.name, piece.name)
+    def _is_weekly(self, quantity: str, text: str) -> bool:
+        """Whether it is each of the days, as in `on Mondays`; but `Tues` is one."""
+        is_many = quantity.startswith("weekday") and text.endswith("s") and len(text) > len("Thurs")
+        return is_many and self.before not in self.lexicon.quantifiers
 
     def _begin_period(self) -> None:
         self.outer, self.marker, self.marker_is_used = "" if self.marker_is_used else self.marker, "every", False
@@ -101,6 +82,14 @@ class Scan:
                 return False
             self.marker, self.marker_is_used = "in", False
         self.small.quantify(self.lexicon.bounds[word])
+        return True
+
+    def _is_degree(self, pieces: Sequence[Token]) -> bool:
+        """Whether the first of *pieces* says how much: `too small`, `as fast as before`; but not in `we, too`."""
+        word, is_followed = pieces[0].lower, len(pieces) > 1 and not pieces[0].ends
+        if not is_followed or not (word == "too" or (word == "as" and "as" in [piece.lower for piece in pieces[2:3]])):
+            return False
+        self.small.quantify(word)
         return True
 
     def _is_switch(self, pieces: Sequence[Token]) -> bool:
@@ -126,7 +115,9 @@ class Scan:
             self._add(piece, Role.NAME, word)
         elif not self._is_small(piece, small, before):
             is_name = piece.is_name
-            self._add(piece, Role.NAME if is_name else Role.WORD, self._name(piece) if is_name else lexicon.key(word))
+            exact = piece.lower if self._is_exact(piece, before) else ""
+            key = exact or (self._name(piece) if is_name else lexicon.key(word))
+            self._add(piece, Role.NAME if is_name else Role.WORD, key)
 
     def _is_small(self, piece: Token, small: str, before: Token | None) -> bool:
         """Whether *piece* is one of the words that tell how others belong together, and was taken as that."""
@@ -164,6 +155,8 @@ class Scan:
     def _take_function_word(self, word: str) -> None:
         if word in ("and", "or"):
             return
+        if word == "but" and self.small.negated and not self.is_fresh:  # not errors but timeouts
+            self.small.quantify(word)
         if word == "so" and self.is_fresh and self.words and not self.clause:
             self._give_reason()
         if word in plain.FINITE:
@@ -218,7 +211,8 @@ class Scan:
             is_told=self.before in plain.DETERMINERS,
             bound=self.small.bind(key),
         )
-        if role is Role.QUANTITY and self.marker == "to" and self._ends_with_quantity():
+        is_end = self.marker == "to" and self._ends_with_quantity()
+        if role is Role.QUANTITY and (is_end or (self.marker == "between" and not self.marker_is_used)):
             self.small.quantifiers.append("span")
         self.words.append(self._instead_of_light(found) if found.role is Role.WORD else found)
         self.auxiliary = self.auxiliary if self.lexicon.is_adverb(word) else ""
@@ -249,32 +243,6 @@ class Scan:
         self.words[at] = replace(self.words[at], tense=self._tense(light))
         self._end_phrase()
         return True
-
-    def _tense(self, piece: Token) -> Tense | None:
-        """When the verb *piece* says it is; None where it may be a participle, an infinitive or a noun."""
-        word = piece.lower
-        is_past = piece.is_past or self.lexicon.is_past(word)
-        if self.auxiliary in ("is", "was"):
-            is_aside = is_past and self.is_relative
-            return Tense.PAST if self.auxiliary == "was" else Tense.ASIDE if is_aside else Tense.PRESENT
-        if word in self.lexicon.unchanging and self._is_after_one():
-            return Tense.PAST
-        if self.before in plain.DETERMINERS or (is_past and self.is_told and not self.auxiliary):
-            return None  # a noun, or a participle beside one: the verb was told before
-        if self.marker == "be" and self.marker_is_used and not is_past and self.before != "and":
-            return None
-        if self.auxiliary == "modal" or (self.marker and not self.marker_is_used) or word.endswith("ing"):
-            return None
-        if is_past:
-            return Tense.PAST if self.words else None
-        return Tense.PRESENT
-
-    def _is_after_one(self) -> bool:
-        """Whether a single subject stands before: `Tom shut` and `the firm shut`, but not `we shut`, `Tom has shut`."""
-        if not self.words or self.is_fresh or self.is_told or self.marker or self.words[-1].joined:
-            return False
-        subject = self.words[-1].text.casefold()
-        return not subject.endswith("s") and subject not in self.lexicon.bases
 
     def _take_quantifier(self, word: str, before: Token | None, *, is_period: bool) -> None:
         is_each = word == "per" and not is_period  # each for itself, not all together
