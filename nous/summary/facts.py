@@ -5,7 +5,7 @@ are kept.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from nous.caps import MOST_CANDIDATES
 from nous.episode import CandidateFact, Category
@@ -13,24 +13,17 @@ from nous.language import words
 from nous.secrets import looks_secret
 from nous.summary.candidate import by_agent, by_user
 from nous.summary.evidence import Evidence
+from nous.summary.findings import findings
 from nous.summary.lasting import lasts
-from nous.summary.lessons import (
-    LONGEST,
-    begins_as_event,
-    is_bound,
-    is_lesson,
-    name_in,
-    standing_alone,
-)
-from nous.summary.names import code_of, is_named, subject_of
+from nous.summary.lessons import LONGEST, is_bound, standing_alone
+from nous.summary.names import code_of, subject_of
 from nous.summary.naming import title_of_call
 from nous.summary.people import OTHER_PERSON, people
-from nous.summary.policies import accords, ruling
 from nous.summary.repeats import distinct
 from nous.summary.services import services_done, services_told
-from nous.summary.stale import is_changed, is_gone, is_mended, is_of_the_moment
+from nous.summary.stale import is_gone
 from nous.summary.stated import circumstances, corrections, customs
-from nous.summary.statements import Statement, is_courtesy, is_of_work, is_proposed
+from nous.summary.statements import Statement, is_courtesy
 from nous.summary.third_person import in_third_person
 from nous.summary.verdicts import verdict_in
 from nous.transcript.model import Kind
@@ -41,6 +34,7 @@ _EARLY = 60
 _FILE = re.compile(r"(?<![\w/.])(?!e\.g\b|i\.e\b)[\w./@-]*\w\.[a-z]{1,5}\b(?!\()")
 _COMMAND = re.compile(r"^/\S+ (?=\w)")
 """A command of the agent's own, before what it is given."""
+
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
 _IMPORT = re.compile(r"\bimports?\b")
 _PASSED_ON = re.compile(r" -- .*|`.*")
@@ -51,14 +45,14 @@ _MANNER = re.compile(r" -(?:[vxs]|-?(?:count|timeout)(?:[= ]\w+)?)(?= |$)")
 
 _PICKS = re.compile(r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter)\b|\S*::)|\"[^\"]*$")
 """Picks some of the tests, or was cut within quotes."""
+
 _DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted) (?:to |that |on )?(?=\w)")
 _KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
 _AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
-_RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
-_LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
+
 Source = Callable[[Evidence], Iterable[CandidateFact]]
 
 
@@ -136,34 +130,6 @@ def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
             yield by_user(told.text, entry.turn, Category.DECISION, confidence=0.9, subject=told.subject)
 
 
-def findings(evidence: Evidence) -> Iterator[CandidateFact]:
-    """Causes, constraints and settings that the agent states, more surely in its last words than on the way."""
-    last = set(evidence.answer)
-    for one in _taught(evidence) if not evidence.is_conversation else ():
-        text = standing_alone(one.text)
-        subject, sure = subject_of(text), 0.75 if one in last else 0.7
-        if (
-            begins_as_event(_LABEL.sub("", text))
-            or _is_item_of_nothing(one)
-            or is_bound(text)
-            or is_proposed(one)
-            or is_of_work(one)
-            or words().says("observed", text)
-            or words().says("shows_change", text)
-            or is_of_the_moment(text)
-            or is_mended(one, evidence)
-            or (is_changed(one, evidence) and not words().says("constraint", text))
-            or is_gone(text, one.place, evidence)
-            or _is_of_one_matter(text, evidence)
-            or not is_named(text)
-        ):
-            continue
-        if name_in(text):
-            yield by_agent(text, one.turn, Category.TECHNICAL, subject=subject, confidence=sure)
-        elif words().says("constraint", text) or words().says("policy", text):
-            yield by_agent(text, one.turn, Category.CONCEPT, subject=subject, confidence=0.65)
-
-
 def reports(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the agent says it has made, by the end of a turn, where no commit says it: episodes tell those."""
     if not evidence.files or evidence.commits:
@@ -215,15 +181,6 @@ def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
             yield one
 
 
-def _taught(evidence: Evidence) -> Sequence[Statement]:
-    """What teaches something; what a service must or must not do is worth it by itself."""
-    if not evidence.is_service:
-        return evidence.taught
-    said = (one for one in evidence.said if one.speaker is Kind.ASSISTANT)
-    ruled = (one if is_lesson(one) else ruling(one) for one in said)
-    return [one for one in ruled if one and accords(one.text, evidence)]
-
-
 def _is_of_one_occasion(text: str, said: Statement, evidence: Evidence) -> bool:
     """Whether a service's user wants *text* of what is before them: it says so, or it was asked for that."""
     known = words()
@@ -232,17 +189,6 @@ def _is_of_one_occasion(text: str, said: Statement, evidence: Evidence) -> bool:
     is_lasting = known.says("each_time", text) or known.says("out_of_habit", text)
     is_bound = known.says("of_the_offers", text) or known.opens("one_occasion", text)
     return is_bound or ((is_answer or known.says("wanted_now", text)) and not is_lasting)
-
-
-def _is_item_of_nothing(one: Statement) -> bool:
-    """Whether *one* explains a word in a list of which nobody could tell what it lists."""
-    return bool(_LABEL.match(one.text) and one.under) and name_in(one.under[-1]) is None
-
-
-def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
-    """Whether a service says *text* of something of its user's, and not which."""
-    is_named = code_of(text) or _RESERVED.search(text)
-    return words().opens("one_matter", text) and not is_named and evidence.is_service
 
 
 def _who_alone(text: str) -> str:

@@ -10,12 +10,13 @@ from nous.summary.candidate import by_agent
 from nous.summary.evidence import Evidence
 from nous.summary.heard import content_of
 from nous.summary.lessons import name_in
+from nous.summary.matters import MATTER, Matters
 from nous.summary.names import code_of
 from nous.summary.people import FIRST_PERSON
 from nous.summary.policies import accords
 from nous.summary.statements import Statement, deeds, plain, says_done, terms
 from nous.summary.third_person import of_the_user
-from nous.transcript.model import Entry, Kind
+from nous.transcript.model import Kind
 
 _CANCELLED = "deed_cancel"
 _MOST_TOLD = 5
@@ -33,18 +34,10 @@ _MAY = re.compile(r"You (?:can|will|may)\b", re.IGNORECASE)
 """How a right begins that somebody has in the case before them, and not as what they are."""
 
 _AS_A = re.compile(r"As an? ", re.IGNORECASE)
-_NUMBER = re.compile(r"#?(?=\d*[A-Z])[A-Z\d]{5,}")
-_MATTER = r"(?:reservation|order|booking|flight|trip|ticket|payment|cancellation|return|refund)"
-_OF_A_MATTER = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{_MATTER}s?\b", re.IGNORECASE)
-_RECORDED = re.compile(rf"Your (?:\w+ ){{0,2}}{_MATTER}(?: #?[A-Z\d]+)? is\b", re.IGNORECASE)
+_OF_A_MATTER = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{MATTER}s?\b", re.IGNORECASE)
+_RECORDED = re.compile(rf"Your (?:\w+ ){{0,2}}{MATTER}(?: #?[A-Z\d]+)? is\b", re.IGNORECASE)
 """How begins what the record of a matter says, which is looked up anew and changes."""
 
-_OF_SEVERAL = re.compile(rf"\b{_MATTER}s\b")
-_NUMBERED = re.compile(
-    r"\b(?i:reservation|order|booking|confirmation)\b[^.\n]{0,16}?(?<![A-Z\d-])"
-    r"(?P<number>#?(?=[A-Z]*\d)[A-Z\d]{5,}|(?:(?<=ID: )|(?<=ID is ))[A-Z]{5,})(?![\w-])"
-)
-_NEW = re.compile(r"\b(?:book(?:ed|ing)?|new)\b")
 _PROPER = re.compile(
     r"(?<=[a-z,] )\(?(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|ID\b)[A-Z]\w"
     r"|\b(?=\w*\d)(?=\d*[A-Z])[A-Z\d]+\b"
@@ -58,12 +51,13 @@ def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
     What the agent reports later of the same matter counts: what was cancelled is left out, and what has changed goes
     from the list.
     """
+    matters = Matters(evidence)
     for at, one in enumerate(evidence.said) if evidence.is_service else ():
         is_report = one.speaker is Kind.ASSISTANT and _REPORTS.search(one.text) and says_done(one)
         if not is_report or FIRST_PERSON.match(one.text):
             continue
-        text, numbers = _INTRODUCES.sub("", one.text), _numbers(one, evidence)
-        later = _reported_later(numbers, one, evidence)
+        text, numbers = _INTRODUCES.sub("", one.text), matters.numbers(one)
+        later = matters.reported_later(numbers, one)
         if any(_CANCELLED in deeds(each.text) for each in later) and _CANCELLED not in deeds(text):
             continue
         listed = _listed(evidence.said[at : at + _MOST_LISTED], later)
@@ -97,11 +91,12 @@ def services_told(evidence: Evidence) -> list[CandidateFact]:
 
 
 def _things_told(evidence: Evidence) -> Iterator[CandidateFact]:
+    matters = Matters(evidence)
     for one in (one for one in evidence.said if one.speaker is Kind.ASSISTANT and _is_told(one)):
         is_of_one = bool(_OF_A_MATTER.search(one.text) or _MAY.match(one.text))
-        numbers = _numbers(one, evidence) if is_of_one else ()
+        numbers = matters.numbers(one) if is_of_one else ()
         is_right = not is_of_one and (not _AS_A.match(one.text) or accords(one.text, evidence))
-        if (numbers or is_right or _PROPER.search(one.text)) and not _changes_later(numbers, one, evidence):
+        if (numbers or is_right or _PROPER.search(one.text)) and not matters.change_later(numbers, one):
             yield _told(one.text, numbers, one.turn, Category.STATUS, 0.65, subject=code_of(one.text, "user"))
 
 
@@ -112,43 +107,6 @@ def _told(
     missing = ", ".join(number for number in numbers if number not in text)
     told = f"{of_the_user(text.rstrip('.'))} ({missing})" if missing else of_the_user(text)
     return by_agent(told, turn, category, subject=", ".join(numbers) or subject, confidence=confidence)
-
-
-def _numbers(one: Statement, evidence: Evidence) -> tuple[str, ...]:
-    """The numbers of what *one* is about: its own, or else those of its turn, or else the only one of the session.
-
-    Of one matter there is one number; where a turn has several, none is known to be it. What is new or was changed in
-    the turn is not what was spoken of before.
-    """
-    turn = [other for other in evidence.said if other.turn == one.turn and other.speaker is Kind.ASSISTANT]
-    calls = [call for call in evidence.changes if call.turn == one.turn]
-    if found := _numbered([one]) or _given(calls) or _numbered(turn):
-        return found if len(found) == 1 or _OF_SEVERAL.search(one.text) else ()
-    earlier = () if calls or _NEW.search(one.text) else _numbered(o for o in evidence.said if o.turn <= one.turn)
-    return earlier if len(earlier) == 1 else ()
-
-
-def _numbered(said: Iterable[Statement]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(found["number"] for one in said for found in _NUMBERED.finditer(one.text)))
-
-
-def _given(calls: Iterable[Entry]) -> tuple[str, ...]:
-    """The numbers by which *calls* were told what to work on."""
-    given = (item for call in calls for item in (call.tool_input or {}).items())
-    ids = (value for key, value in given if key.lower().endswith(("id", "number")) and isinstance(value, str))
-    return tuple(dict.fromkeys(value for value in ids if _NUMBER.fullmatch(value)))
-
-
-def _changes_later(numbers: tuple[str, ...], told: Statement, evidence: Evidence) -> bool:
-    """Whether a call after *told* changed a matter with one of the *numbers*, or the agent reports that of it."""
-    is_changed = any(evidence.changed.has(number, told.place) for number in numbers)
-    return is_changed or bool(_reported_later(numbers, told, evidence))
-
-
-def _reported_later(numbers: Sequence[str], told: Statement, evidence: Evidence) -> list[Statement]:
-    """What the agent says in later turns that was done to one of the matters."""
-    later = (one for one in evidence.said if one.turn > told.turn and one.speaker is Kind.ASSISTANT)
-    return [one for one in later if says_done(one) and not {*numbers}.isdisjoint(_numbers(one, evidence))]
 
 
 def _names_what(text: str) -> bool:

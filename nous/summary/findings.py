@@ -1,0 +1,66 @@
+"""What the agent has found out: causes, constraints, settings, and what a service does for nobody."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from nous.episode import CandidateFact, Category
+from nous.language import words
+from nous.summary.candidate import by_agent
+from nous.summary.evidence import Evidence
+from nous.summary.lessons import begins_as_event, is_bound, is_lesson, name_in, standing_alone
+from nous.summary.names import code_of, is_named, subject_of
+from nous.summary.policies import accords, ruling
+from nous.summary.stale import is_changed, is_gone, is_mended, is_of_the_moment
+from nous.summary.statements import Statement, is_of_work, is_proposed
+from nous.transcript.model import Kind
+
+_RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
+_LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
+
+
+def findings(evidence: Evidence) -> Iterator[CandidateFact]:
+    """What the agent states as found out and still holds, more surely in its last words than on the way."""
+    last = set(evidence.answer)
+    for one in _taught(evidence) if not evidence.is_conversation else ():
+        text = standing_alone(one.text)
+        if _is_about_the_work(one, text) or not _can_be_told(one, text, evidence) or _is_over(one, text, evidence):
+            continue
+        subject, sure = subject_of(text), 0.75 if one in last else 0.7
+        if name_in(text):
+            yield by_agent(text, one.turn, Category.TECHNICAL, subject=subject, confidence=sure)
+        elif words().says("constraint", text) or words().says("policy", text):
+            yield by_agent(text, one.turn, Category.CONCEPT, subject=subject, confidence=0.65)
+
+
+def _taught(evidence: Evidence) -> Sequence[Statement]:
+    """What teaches something; what a service must or must not do is worth it by itself."""
+    if not evidence.is_service:
+        return evidence.taught
+    said = (one for one in evidence.said if one.speaker is Kind.ASSISTANT)
+    ruled = (one if is_lesson(one) else ruling(one) for one in said)
+    return [one for one in ruled if one and accords(one.text, evidence)]
+
+
+def _is_about_the_work(one: Statement, text: str) -> bool:
+    """Whether *text* tells what was done, seen or meant to be done, and not how things are."""
+    known = words()
+    is_deed = begins_as_event(_LABEL.sub("", text)) or known.says("shows_change", text) or is_of_work(one)
+    return is_deed or is_proposed(one) or known.says("observed", text) or is_of_the_moment(text)
+
+
+def _can_be_told(one: Statement, text: str, evidence: Evidence) -> bool:
+    """Whether somebody who was not there could tell what *text* is about."""
+    is_item_of_nothing = bool(_LABEL.match(one.text) and one.under) and name_in(one.under[-1]) is None
+    return is_named(text) and not (is_item_of_nothing or is_bound(text) or _is_of_one_matter(text, evidence))
+
+
+def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
+    """Whether a service says *text* of something of its user's, and not which."""
+    has_number = code_of(text) or _RESERVED.search(text)
+    return words().opens("one_matter", text) and not has_number and evidence.is_service
+
+
+def _is_over(one: Statement, text: str, evidence: Evidence) -> bool:
+    """Whether what *text* says was put right, changed or taken away after it was said."""
+    is_other_now = is_changed(one, evidence) and not words().says("constraint", text)
+    return is_other_now or is_mended(one, evidence) or is_gone(text, one.place, evidence)
