@@ -47,6 +47,9 @@ _PICKS = re.compile(r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter)\b|\S*:
 """Picks some of the tests, or was cut within quotes."""
 
 _DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted) (?:to |that |on )?(?=\w)")
+_BY_WHAT = re.compile(
+    r"\bmy (?:(?:actual|real) )?((?:\w+ ){0,2}?(?:name|id|e-?mail|address|number|code|phone))\b", re.IGNORECASE
+)
 _KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
@@ -98,12 +101,22 @@ def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def identities(evidence: Evidence) -> Iterator[CandidateFact]:
-    """Names, addresses and numbers by which the user is known; the number of a matter is none."""
+    """Names, addresses and numbers by which the user is known, each as it was told last.
+
+    The number of a matter is none, and who plays somebody else tells nothing.
+    """
+    known = words()
+    played = {one.turn for one in _said_by_user(evidence) if known.says("pretends", one.text)}
+    found: dict[str, CandidateFact] = {}
     for one in _said_by_user(evidence):
-        is_said = words().says("identity", one.text) and not words().says("lacking", one.text)
-        if is_said and not looks_secret(one.text):
-            text = in_third_person(_who_alone(standing_alone(one.text)))
-            yield by_user(text, one.turn, Category.PERSON, confidence=0.9)
+        is_own = known.says("of_oneself", one.text) and not evidence.is_conversation
+        is_said = (is_own or known.says("identity", one.text)) and not known.says("lacking", one.text)
+        if is_said and one.turn not in played and not looks_secret(one.text):
+            text = _who_alone(standing_alone(one.text))
+            named = _BY_WHAT.search(text)
+            told = in_third_person(text)
+            found[named[1].lower() if named else told] = by_user(told, one.turn, Category.PERSON, confidence=0.9)
+    yield from found.values()
 
 
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:

@@ -48,9 +48,11 @@ _OF_A_NAME = re.compile(r"^(`[^`]+`) *(?:[-\u2013\u2014:] *)?[Nn]ow (?=[a-z]+s\b
 _TIES = (
     "So|And|But|Also|However|Then|Therefore|Thus|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|Right|Sure"
     "|Actually|Certainly|Of course|Unfortunately|Understood|Noted|Got it|Please|In that case"
-    r"|Remember(?=:)|(?:The|This|That) (?:\w+ ){0,3}(?:is|are|was) (?:not |in)(?:correct|right|true)(?=[,.:;])"
+    "|For the record|FYI|By the way|Btw|Just so you know|Sorry, I was wrong|I was wrong|My mistake|Remember(?=:)"
+    r"|(?:The|This|That) (?:\w+ ){0,3}(?:is|are|was) (?:not |in)(?:correct|right|true)(?=[,.:;])"
     "|According to (?:our|the) polic(?:y|ies)|Additionally|In addition|I['\u2019]m sorry|I apologi[sz]e"
 )
+_THOUGH = re.compile(r",? (?:though|tho)(?=[.!]?\Z)")
 _TIE = re.compile(rf"^(?:\W*\b(?:(?:{_TIES})\b|No(?=[,.!:])))+[,.!:]? +(?=\S)", re.IGNORECASE)
 """The word that ties a sentence to what was said before. A "no" without a comma belongs to what it denies."""
 
@@ -123,7 +125,7 @@ def worth(one: Statement) -> float:
 
 def standing_alone(text: str) -> str:
     """*text* without the word that ties it to what was said before, and without the lines of the files it names."""
-    bare = _WAS.sub("", _OF_A_NAME.sub(r"\1 ", _TIE.sub("", _AT_LINE.sub(r"\1", text))))
+    bare = _WAS.sub("", _OF_A_NAME.sub(r"\1 ", _TIE.sub("", _AT_LINE.sub(r"\1", _THOUGH.sub("", text)))))
     return bare[:1].upper() + bare[1:]
 
 

@@ -20,6 +20,8 @@ _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
 _ENDED = re.compile(r"[.`:…]\Z")
 _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HERE = re.compile(r" (?:in |over )?here(?=[,.;]|\Z)")
+_OURS = re.compile(r"Our (?:\w+ ){1,4}?(?=(?:is|are|runs?|lives?|uses?|listens?|expires?|has|have)\b)")
+_NAMELESS = re.compile(r"Our [^A-Z\d`_./]*\Z")
 _HOLDS = re.compile(
     r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
 )
@@ -28,7 +30,10 @@ _HOLDS = re.compile(
 
 def circumstances(evidence: Evidence) -> Iterator[CandidateFact]:
     """How things are, each with its name, in whole sentences; what is broken is mended next."""
-    return _known((one for one in _of_work(evidence) if not words().says("complaint", one.text)), evidence)
+    known = words()
+    mended = {one.turn for one in _of_work(evidence) if known.says("wants_mending", one.text)}
+    told = (one for one in _of_work(evidence) if not known.says("complaint", one.text))
+    return _known((one for one in told if one.turn not in mended), evidence)
 
 
 def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -38,11 +43,16 @@ def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def customs(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What "we" do or use: it needs no name."""
+    """What "we" do or use, and how what is ours is, as it was said last."""
+    found: dict[str, CandidateFact] = {}
     for one in _of_work(evidence):
         text = _HERE.sub("", standing_alone(one.text))
-        if words().opens("our_way", text) and _SHORTEST <= len(text) <= LONGEST and outlasts(text):
-            yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
+        is_told = words().opens("our_way", text) and not words().says("complaint", text)
+        if is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text):
+            fact = by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
+            ours = _OURS.match(text)
+            found[ours[0] if ours else text] = fact
+    yield from found.values()
 
 
 def _of_work(evidence: Evidence) -> Iterator[Statement]:

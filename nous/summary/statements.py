@@ -13,6 +13,14 @@ SPOKEN = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION})
 DOCUMENT = 1_500
 """Characters from which a user's message is a pasted document: what it says is not what the user says."""
 
+_QUOTATION = re.compile(
+    r"(?<![\w\"])\"[^\"]*[.!?]\s[^\"]*\"|\u201c[^\u201c\u201d]*[.!?]\s[^\u201c\u201d]*\u201d|^>.*", re.MULTILINE
+)
+_LOGGED = re.compile(
+    r"^(?:.*\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE)\b|\[?\d{4}-\d\d-\d\d\b"
+    r"|\w[\w.]*[-_.\d][\w.-]*(?:\[\d+\])?: |User \w+: ).*",
+    re.MULTILINE,
+)
 _MARKUP = re.compile(
     r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|\(\d{1,2}\)\s+|>\s+|\[[ x]\]\s+"
     r"|[\u2610-\u2612\u2705\u2713-\u2718\u274c\u26a0\u27a1\u2192]\ufe0f?\s*)+"
@@ -77,7 +85,8 @@ def statements(transcript: Transcript) -> tuple[Statement, ...]:
 
 def statements_of(entry: Entry, place: int) -> Iterator[Statement]:
     """What the entry at *place* says."""
-    is_quoted = entry.kind is Kind.USER and len(entry.text) > DOCUMENT
+    is_document = entry.kind is Kind.USER and len(entry.text) > DOCUMENT
+    quotations = () if is_document else tuple(_quotations(entry))
     leads, line, line_ends = Leads(), "", -1
     for start, end in sentences(entry.text):
         raw = entry.text[start:end]
@@ -90,9 +99,15 @@ def statements_of(entry: Entry, place: int) -> Iterator[Statement]:
                 turn=entry.turn,
                 place=place,
                 is_heading=raw.lstrip().startswith("#"),
-                is_quoted=is_quoted,
+                is_quoted=is_document or any(start < last and end > first for first, last in quotations),
                 under=leads.over(raw, line),
             )
+
+
+def _quotations(entry: Entry) -> Iterator[tuple[int, int]]:
+    """Where the user's words are somebody else's: in quotation marks around whole sentences, and in lines of a log."""
+    if entry.kind is Kind.USER:
+        yield from (found.span() for pattern in (_QUOTATION, _LOGGED) for found in pattern.finditer(entry.text))
 
 
 def _line_at(text: str, place: int) -> tuple[str, int]:

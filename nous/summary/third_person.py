@@ -17,7 +17,7 @@ _MENTION = re.compile(
     r" (?P<verb>(?:[a-z]+|[A-Z]{2,})(?:['\u2019]t)?)\b"
     r"|(?<= and )(?P<joined>have(?= (?:been|never|always)\b)|am|haven['\u2019]t|don['\u2019]t)\b"
     r"|(?P<alone>I)\b"
-    r"|(?P<own>[Mm]y|[Mm]ine)\b"
+    r"|(?P<own>[Mm]y|[Mm]ine)\b(?!-)"
     r"|(?P<object>me|myself)\b"
     r")"
 )

@@ -1,0 +1,83 @@
+"""Who the user is and what they want, in their own words: not somebody else's, not what they play, and as told last."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nous.summary.evidence import Evidence
+from nous.summary.facts import candidate_facts
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+
+RUN = ("tool_call", "Bash(ls)", {"tool": "Bash", "tool_input": {"command": "ls"}})
+
+
+def texts(told: Told, *said: str) -> list[str]:
+    replies: list[tuple[Any, ...]] = [entry for each in said for entry in (("user", each), RUN, ("assistant", "Ok."))]
+    return [fact.text for fact in candidate_facts(Evidence(told(*replies)))]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Sum this up: "Hi team, my name is Olaf Brandt. I live in Hamburg. We always deploy on Fridays. Bye."',
+        "Sum this up: \u201cI prefer phone calls. My name is Olaf.\u201d",
+        "What does this say?\n> My name is Olaf.\n> I prefer phone calls.",
+        "What is this?\nmy-app: My name is worker-7 and I live in pod 3\nUser root: I prefer ipv6",
+        "What is this?\n2026-03-01 12:00:00 We always use replica 3.\nINFO We never use replica 4 in any pod.",
+        "Pretend you are a captain. My name is Jack and my id is 40.",
+    ],
+)
+def test_the_words_of_others_and_of_a_part_that_is_played_tell_nothing_of_the_user(told: Told, said: str) -> None:
+    assert texts(told, said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "facts"),
+    [
+        (
+            ["My email is ann@old.example.", "I changed my email to ann@new.example."],
+            ["changed their email to ann@new.example."],
+        ),
+        (["My name is Lin.", "My actual name is Lena."], ["'s actual name is Lena."]),
+        (
+            ["My user id is ab_cd_12.", "My customer number is 4711."],
+            ["'s user id is ab_cd_12.", "'s customer number is 4711."],
+        ),
+    ],
+)
+def test_by_what_somebody_is_known_holds_as_it_was_told_last(told: Told, said: list[str], facts: list[str]) -> None:
+    assert [text.removeprefix("The user").strip() for text in texts(told, *said)] == facts
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("My manager is Petra Lang.", "The user's manager is Petra Lang."),
+        ("I work at the harbour office in Kiel.", "The user works at the harbour office in Kiel."),
+        ("I'm a vegetarian and I'm learning Rust.", "The user is a vegetarian and they are learning Rust."),
+        ("I hate lemon though.", "The user hates lemon."),
+        ("My id is re-my-42.", "The user's id is re-my-42."),
+    ],
+)
+def test_who_works_tells_of_themselves_in_passing(told: Told, said: str, fact: str) -> None:
+    assert texts(told, said) == [fact]
+
+
+def test_what_is_ours_is_known_as_it_was_told_last(told: Told) -> None:
+    said = "Our backup server is atlas-02.", "Sorry, I was wrong: our backup server is atlas-03, not atlas-02."
+
+    assert texts(told, *said) == ["Our backup server is atlas-03, not atlas-02."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The page in `cart.py` has a 500 when the cart is empty. Please fix it.",
+        "Port 8080 is taken on the dev box in `serve.py`; find out why the API is down.",
+    ],
+)
+def test_what_is_told_to_be_put_right_is_no_circumstance(told: Told, said: str) -> None:
+    assert texts(told, said) == []
