@@ -17,8 +17,11 @@ _CODE = re.compile(
 )
 _MEANS_ITS_CASE = re.compile(r"(?=.*[^\W\d_])(?:-\w|.*(?:[\d_/\\]|\w\.\w|[a-z][A-Z]))")
 _SKELETON = re.compile(r"[\W_]+")
-_BESIDE = re.compile(r"(?<!\w)(\w++)((?:[,;:.!?](?!$))?(?: [,;:.!?&-]+(?!\S))*)(?: (?=(\w+))|[.!?]?$)")
+_BESIDE = re.compile(r"(?<!\w)(\w++)([,;:.!?]?(?: [,;:.!?&+=*-]+(?!\S))*)(?: (?=(\w+))|$)")
 """A word, the signs behind it, glued to it or alone, and the next word: `save! on`, `price - tax`, `build .`."""
+
+_LAST = re.compile(r"(?<=\w)([.!?])\1*$|(?<=\w[!?])\.$| \.{3}$")
+"""What ends a text and says no more than that it ends; but in `build .` and `:wq!` it says more."""
 
 _LETTERS = re.compile(r"\w+")
 _ALIKE = ({",", "."}, {",", ""})
@@ -31,7 +34,7 @@ def code_in(text: str) -> frozenset[str]:
     A sign between two words may be so, too, and is told with them, `build . in`; as is a pause, and that there is none.
     """
     pieces = chain.from_iterable(map(_pieces, _CODE.finditer(plain(text))))
-    bare = " ".join(unadorned(text).replace('"', "").split())
+    bare = _LAST.sub("", " ".join(unadorned(text).replace('"', "").split()))
     return frozenset(chain(pieces, map(_between, _BESIDE.finditer(bare))))
 
 
@@ -40,7 +43,8 @@ def _between(found: re.Match[str]) -> str:
     if signs in (".", ";", " -") or (signs in ("!", "?") and following[:1].isupper()):
         is_short = len(word) == 1 or f"{word.casefold()}." in ABBREVIATED
         signs = "" if is_short and signs == "." else "."
-    signs = signs.replace(":", ",") if len(signs) == 1 else signs
+    is_value = signs == " =" and (following.isdigit() or not found.start())  # limit = 5, debug = true
+    signs = "," if is_value or signs == ":" else signs
     return f"{word}{signs} {following} ".casefold()  # a blank at its end, as no piece of code has
 
 
@@ -58,11 +62,20 @@ def code_apart(left: frozenset[str], right: frozenset[str]) -> str | None:
     there: dict[str, list[str]] = {}
     for piece in sorted(right - left):
         there.setdefault(_bare(piece), []).append(piece)
+    turned = next((piece for piece in sorted(left - right) if _turned(piece) in right - left), None)
+    if turned:
+        return f"code differs: {turned.strip()} / {_turned(turned).strip()}"
     pairs = [(piece, other) for piece in sorted(left - right) for other in there.get(_bare(piece), ())]
     signs = [(_signs(piece), _signs(other)) for piece, other in pairs]
     is_moved = {(",", ""), ("", ",")} <= {*signs}
     apart = (pair for pair, each in zip(pairs, signs, strict=True) if is_moved or {*each} not in _ALIKE)
     return next((f"code differs: {piece.strip()} / {other.strip()}" for piece, other in apart), None)
+
+
+def _turned(piece: str) -> str:
+    """`price - tax ` for `tax - price `, which is told as a pause."""
+    first, _, second = piece.strip().partition(". ")
+    return f"{second}. {first} "
 
 
 def _bare(piece: str) -> str:

@@ -198,7 +198,7 @@ def _is_deed(rest: Sequence[Word]) -> bool:
 
 
 def _are_many(subject: Sequence[Word]) -> bool:
-    return any(word.text.casefold().endswith("s") and not word.text.endswith(("ss", "us", "is")) for word in subject)
+    return any(word.is_plural for word in subject)
 
 
 def _is_complement(reading: Reading, at: int) -> bool:

@@ -9,6 +9,12 @@ RELATIVE = frozenset({"who", "which", "that"})
 SUBJECTS = frozenset({*RELATIVE, "i", "you", "he", "she", "it", "we", "they", "us", "them"})
 """After one of these there is a verb, even in `of us` and `if it`."""
 
+NOMINATIVE = frozenset({"he", "she", "it", "we", "they"})
+SINGLE = frozenset({"he", "she", "it"})
+WHOLE = frozenset({"every", "any"})
+WHOLES = frozenset({"everywhere", "anywhere", "last"})
+"""What `but` takes something out of: what is counted so, where `all` is `every`, and what is a whole by itself."""
+
 LONGEST_ABBREVIATION = 3
 RENEWING = frozenset({"and", "or", "but", "who", "which", "that", "what"})
 """After one of these there may be another verb."""

@@ -72,6 +72,7 @@ class Lexicon:
     bases: Mapping[str, str]
     pasts: frozenset[str]
     unchanging: frozenset[str]
+    unmarked: frozenset[str]
     bounds: Mapping[str, str]
     light: frozenset[str]
     supports: frozenset[str]
@@ -110,6 +111,10 @@ class Lexicon:
     def is_past(self, word: str) -> bool:
         """Whether *word* may be the past, or the past participle, of a verb."""
         return word in self.pasts or word in self.participles or (word.endswith("ed") and stem(word) != word)
+
+    def is_small(self, word: str) -> bool:
+        """Whether *word* carries no content, and says neither how many nor how often."""
+        return word in self.function or word in self.prepositions or word in self.modals or word in self.negators
 
     def is_adverb(self, word: str) -> bool:
         return len(word) > 5 and word.endswith("ly") and word not in self.nouns_in_ly
@@ -161,6 +166,7 @@ def _lexicon(data: Mapping[str, Any]) -> Lexicon:
         weekdays=_calendar(data["calendar"]["weekdays"], shortest=3),
         bases=_bases(data["irregular"]),
         unchanging=_words(data["unchanging"]),
+        unmarked=frozenset(past for base, past, _ in _verbs(data["irregular"]) if past == base),
         pasts=frozenset(past for base, past, _ in _verbs(data["irregular"]) if past != base),
         participles=frozenset(participle for base, _, participle in _verbs(data["irregular"]) if participle != base),
         same=_same(data["same"]),

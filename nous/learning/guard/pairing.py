@@ -64,7 +64,7 @@ def _in_one(words: Sequence[Word], known: set[str], lexicon: Lexicon) -> Iterato
 def _is_same(one: Word, other: Word, lexicon: Lexicon) -> bool:
     del lexicon
     if one.role is Role.WORD and other.role is Role.WORD:
-        return one.key == other.key
+        return one.key == other.key or one.text.casefold() == other.text.casefold()  # of which one may be a name
     are_codes = one.role is other.role is Role.NAME and one.text.isupper() and other.text.isupper()  # ADD, PUT
     return (one.key == other.key and not are_codes) or one.text.casefold() == other.text.casefold()
 

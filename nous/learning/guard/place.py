@@ -6,7 +6,7 @@ from nous.learning.guard import function_words as plain
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.quantities import may_count
 from nous.learning.guard.small import Small
-from nous.learning.guard.tokens import Token
+from nous.learning.guard.tokens import Shape, Token
 from nous.learning.guard.word import Frame, Role, Tense, Word
 
 
@@ -31,6 +31,8 @@ class Place:
     is_told: bool = False
     is_relative: bool = False
     is_command: bool = False
+    is_cut: bool = False
+    following: Token | None = None
 
     def __post_init__(self) -> None:
         self.small = Small(self.lexicon)
@@ -70,7 +72,7 @@ class Place:
         if self.auxiliary in ("is", "was"):
             is_aside = is_past and self.is_relative
             return Tense.PAST if self.auxiliary == "was" else Tense.ASIDE if is_aside else Tense.PRESENT
-        if word in self.lexicon.unchanging and self._is_after_one():
+        if self._is_unmarked_past(word):
             return Tense.PAST
         if self.before in plain.DETERMINERS - plain.SHOWING or (is_past and self.is_told and not self.auxiliary):
             return None  # a noun, or a participle beside one: the verb was told before
@@ -84,6 +86,41 @@ class Place:
         if is_past:
             return Tense.PAST if self.before else None
         return Tense.PRESENT
+
+    def _is_exception(self, piece: Token) -> bool:
+        """Whether *piece* takes something out of a whole: `all but one`, `every guest but Tom`; not: `we all, but`."""
+        if piece.lower != "but" or self.is_cut or (self.following and self._begins_predicate(self.following.text)):
+            return False
+        near = (bound for word in self.words[-1 - self._ends_with_noun() :] for bound in word.bound)  # all old guests
+        return self.before in plain.WHOLES or any(small in plain.WHOLE for _, small in (*self.small.pending, *near))
+
+    def _begins_predicate(self, word: str) -> bool:
+        """Whether *word* tells that a clause comes, as in `all sing but it is late` and `but do not dance`."""
+        small = self.lexicon.canonical.get(word, word)
+        return word in plain.NOMINATIVE | self.lexicon.negators | {*self.lexicon.modals} or small in plain.AUXILIARIES
+
+    def _ends_with_noun(self) -> bool:
+        """Whether the last word goes with what counts it, as no verb does: `all guests`, but not `all sing`."""
+        if not self.words or self.has_auxiliary or self.lexicon.is_past(self.words[-1].text.casefold()):
+            return False
+        return self.words[-1].is_plural is (self.small.quantifiers[-1:] == ["all"])
+
+    def _is_unmarked_past(self, word: str) -> bool:
+        """Whether *word* is past and shows it by its subject: `Tom shut`, `she read`, `the plan cost 5 euros`."""
+        if word not in self.lexicon.unmarked:
+            return False
+        if self.before in plain.SINGLE and not self.auxiliary:
+            return True
+        return (word in self.lexicon.unchanging or self._is_before_object()) and self._is_after_one()
+
+    def _is_before_object(self) -> bool:
+        """Whether what follows is no part of a noun: `cost 5 euros`, `Kim spread news`; but not `the cost centres`."""
+        after = self.following
+        if after is None or after.shape is Shape.NUMBER or after.is_name:
+            return after is not None
+        is_of_name = self.words[-1:] != [] and self.words[-1].role is Role.NAME
+        is_told = after.lower in plain.DETERMINERS | plain.SUBJECTS
+        return is_told or (is_of_name and not self.lexicon.is_small(after.lower))
 
     def _is_after_one(self) -> bool:
         """Whether a single subject stands before: `Tom shut` and `the firm shut`, but not `we shut`, `Tom has shut`."""

@@ -31,7 +31,8 @@ class Scan(Place):
                 is_last = pieces[at].ends or at + 1 == len(pieces)
                 self._take_word(pieces[at], before=None if is_last else pieces[at + 1])
             at += length
-            self.is_fresh = len(self.words) == known or pieces[at - 1].ends
+            self.is_cut = pieces[at - 1].ends
+            self.is_fresh = len(self.words) == known or self.is_cut
             self.is_command = not self.is_fresh and self._is_of_command(pieces[at - 1])
             self.before = "'s" if pieces[at - 1].is_owner else pieces[at - 1].lower
             if pieces[at - 1].ends or at >= len(pieces):
@@ -85,9 +86,11 @@ class Scan(Place):
         return True
 
     def _is_degree(self, pieces: Sequence[Token]) -> bool:
-        """Whether the first of *pieces* says how much: `too small`, `as fast as before`; but not in `we, too`."""
-        word, is_followed = pieces[0].lower, len(pieces) > 1 and not pieces[0].ends
-        if not is_followed or not (word == "too" or (word == "as" and "as" in [piece.lower for piece in pieces[2:3]])):
+        """Whether the first of *pieces* says how much: `too small`, `as fast as before`; but not in `guests, too`."""
+        word, following = pieces[0].lower, pieces[1] if len(pieces) > 1 and not pieces[0].ends else None
+        is_too = word == "too" and following and not self.lexicon.is_small(following.lower)
+        is_as = word == "as" and following and not following.ends and pieces[2:3] and pieces[2].lower == "as"
+        if not is_too and not is_as:
             return False
         self.small.quantify(word)
         return True
@@ -103,6 +106,8 @@ class Scan(Place):
         return True
 
     def _take_word(self, piece: Token, before: Token | None) -> None:
+        self.following = before
+        piece = replace(piece, text="except") if self._is_exception(piece) else piece
         lexicon, word = self.lexicon, piece.lower
         small = lexicon.canonical.get(word, word)
         self.is_told = self.is_told and small not in plain.RENEWING and small not in lexicon.clausal
@@ -155,7 +160,7 @@ class Scan(Place):
     def _take_function_word(self, word: str) -> None:
         if word in ("and", "or"):
             return
-        if word == "but" and self.small.negated and not self.is_fresh:  # not errors but timeouts
+        if word == "but" and self.small.negated:  # not errors but timeouts
             self.small.quantify(word)
         if word == "so" and self.is_fresh and self.words and not self.clause:
             self._give_reason()

@@ -51,6 +51,11 @@ class Word:
     is_told: bool = False
     bound: tuple[Bound, ...] = ()
 
+    @property
+    def is_plural(self) -> bool:
+        """Whether it ends as nouns do of which there are several."""
+        return self.text.casefold().endswith("s") and not self.text.endswith(("ss", "us", "is"))
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
