@@ -161,8 +161,8 @@ def _is_uuid(value: object) -> bool:
 
 def checked_name(value: object, what: str) -> str:
     """*value*, which is *what*, if it can be the id of a session or an agent. Raises `BadInput`."""
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
-        raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters")
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
+        raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
     return unreserved(value, what)
 
 

@@ -51,4 +51,5 @@ def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -
 def _made(anchor: Anchor) -> str:
     by = anchor.model or "the session's own words"
     why = f" ({shortened(anchor.made_do, 120)})" if anchor.made_do else ""
-    return f"nous: iteration {anchor.summary.iteration}, of {anchor.entries} entries, by {by}{why}"
+    made = f"iteration {anchor.summary.iteration}, of {anchor.entries} entries, by {by}{why}"
+    return f"nous: session {anchor.session_id}, {made}"

@@ -49,7 +49,7 @@ def _checked(carried: Carried) -> Carried:
     if owner and owner != carried.scope:
         raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
     if isinstance(carried.record, Episode):
-        _check_session(carried.record.session_id)
+        checked_name(carried.record.session_id, "session_id")
         if carried.record.id != episode_id(carried.scope, carried.record.session_id):
             raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
         return carried
@@ -79,7 +79,7 @@ def _checked(carried: Carried) -> Carried:
 def _check(row: Row) -> None:
     """Raises `BadInput` where *row* says what no log says."""
     for _, source, _ in tellings([row]):
-        _check_session(source.session_id)
+        checked_name(source.session_id, "session_id")
     if isinstance(row, Superseded | Linked) and len(named(row)) == 1:
         raise BadInput("it ties a fact to itself")
     reason = getattr(row, "reason", "")
@@ -106,12 +106,6 @@ def _times(record: Episode | Row) -> Iterator[tuple[str, datetime | None]]:
             yield from (("said_at", record.source.said_at), ("at", record.at))
         case _:
             pass
-
-
-def _check_session(session_id: str) -> None:
-    if not session_id.strip():
-        raise BadInput("session_id: is empty")
-    checked_name(session_id, "session_id")
 
 
 def _scope_of(record: Episode | Row) -> Scope | None:

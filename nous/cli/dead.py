@@ -9,6 +9,7 @@ from nous.bus.ledger import Letter
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.show import print_json, say, table
 from nous.errors import BadInput, NotFound
+from nous.readable import one_line
 from nous.wiring import World, build
 
 
@@ -42,7 +43,8 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(letter))
     else:
-        say("\n".join(f"{name:<10} {value}" for name, value in asdict(letter).items() if value is not None))
+        fields = ((name, one_line(str(value))) for name, value in asdict(letter).items() if value is not None)
+        say("\n".join(f"{name:<10} {value}" for name, value in fields))
 
 
 @dead.command()

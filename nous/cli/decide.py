@@ -8,6 +8,7 @@ from nous.episode import Decision
 from nous.errors import BadInput
 from nous.events import episode_id
 from nous.producer import producer_of
+from nous.readable import one_line
 from nous.scope import Scope
 from nous.wiring import build
 
@@ -25,6 +26,7 @@ def decide(
     app: App, session: str, description: str, *, category: str, stakes: str, confidence: float, scope: str, agent: str
 ) -> None:
     """Keep what was decided in SESSION with the episode that it will become. Saying it again adds nothing."""
+    description, category, stakes = map(one_line, (description, category, stakes))
     if not description.strip():
         raise BadInput("a decision needs a description")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)

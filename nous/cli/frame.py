@@ -17,7 +17,7 @@ from click.exceptions import Exit
 from typing_extensions import override
 
 from nous.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
-from nous.readable import readable
+from nous.readable import one_line
 
 if TYPE_CHECKING:
     from nous.settings import Settings
@@ -148,7 +148,7 @@ def _told_to_the_user(*, debug: bool) -> Generator[None]:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    click.echo(f"nous: {readable(message)}", err=True)
+    click.echo(f"nous: {one_line(message)}", err=True)
     raise Exit(code)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from nous.bus.erasing import Wanted
+from nous.bus.tombstones import session_name
 from nous.embed.absent import present
 from nous.episode import Episode
 from nous.errors import BadInput, NotFound
@@ -42,8 +43,9 @@ def scopes_named(world: World, names: Sequence[str]) -> Sequence[Scope]:
 
 
 def elsewhere(world: World, scope: Scope) -> str:
-    """Where else there is something, for whoever has found nothing in *scope*."""
-    others = [str(each) for each in world.kit.episodes.scopes() if each != scope]
+    """Where else there is something, for whoever has found nothing in *scope*; empty if there is something in it."""
+    known = world.kit.episodes.scopes()
+    others = [] if scope in known else [str(each) for each in known]
     shown = ", ".join(others[:_MOST_SCOPES]) + (", ..." if len(others) > _MOST_SCOPES else "")
     return f"; there is something in {shown}" if others else ""
 
@@ -51,7 +53,7 @@ def elsewhere(world: World, scope: Scope) -> str:
 def checked_beginning(name: str) -> str:
     """*name*, if it is long enough to name a fact. Raises `BadInput`."""
     if len(name.replace("-", "")) < _SHORTEST:
-        raise BadInput(f"{name!r} is too short to name a fact: give at least {_SHORTEST} characters of its id")
+        raise _too_short("fact", name)
     return name
 
 
@@ -70,17 +72,21 @@ def one_of(name: str, knowledge: Knowledge, world: World, scope: Scope) -> Known
 
 
 def session_of(name: str, world: World, scope: Scope) -> str:
-    """The id of the one session of *scope* that begins with *name*; *name*, where none does or it is too short.
+    """The id of the one session of *scope* that begins with *name*; *name*, where none does.
 
     It reads all streams: for people, and after nothing was found under the name as it is.
 
     Raises:
-        BadInput: several begin so.
+        NotFound: the session of that name was forgotten.
+        BadInput: several begin so, or one does and *name* is too short to tell it.
     """
-    ids = sessions_of(world, scope) if len(name) >= _SHORTEST else ()
-    found = [each for each in ids if each.startswith(name)]
+    if grave := world.tombstones.find(scope, session_name(scope, name)):
+        raise NotFound(f"session {name} was forgotten on {grave.at:%Y-%m-%d %H:%M}")
+    found = [each for each in sessions_of(world, scope) if each.startswith(name)]
     if name in found or not found:
         return name
+    if len(name) < _SHORTEST:
+        raise _too_short("session", name)
     _check_alone("session", name, found)
     return found[0]
 
@@ -90,7 +96,7 @@ def episode_of(name: str, world: World, scope: Scope) -> Episode:
 
     Raises:
         NotFound: there is none in *scope*.
-        BadInput: several sessions have ids that begin so.
+        BadInput: several sessions have ids that begin so, or *name* is too short.
     """
     get = world.kit.episodes.get
     found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, world, scope)))
@@ -105,6 +111,10 @@ def sessions_of(world: World, scope: Scope) -> Sequence[str]:
     told = (telling.source.session_id for telling in tellings(world.kit.facts.read(scope, embedder=NO_VECTORS).rows))
     published = stores_of(world).bus.find(Wanted(scope=scope, everything=True)).sessions
     return sorted({*with_episode, *told, *published})
+
+
+def _too_short(what: str, name: str) -> BadInput:
+    return BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
 
 
 def _check_alone(what: str, name: str, ids: Sequence[str]) -> None:

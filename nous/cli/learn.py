@@ -20,6 +20,7 @@ from nous.episode import CandidateFact, Trust
 from nous.errors import BadInput
 from nous.learning.finding import Finding
 from nous.learning.normalise import exact_form
+from nous.readable import one_line
 from nous.scope import Scope
 from nous.wiring import World, build
 
@@ -65,7 +66,7 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
             for line in lines:
                 if line.complaint:
                     has_complaints = True
-                    say(f"nous: line {line.number}: {line.complaint}", err=True)
+                    say(one_line(f"nous: line {line.number}: {line.complaint}"), err=True)
             candidates = [line.candidate for line in lines if line.candidate]
             for finding in teacher.teach(candidates):
                 if as_json:
@@ -144,4 +145,4 @@ def _as_object(finding: Finding) -> dict[str, Any]:
 def _in_words(finding: Finding) -> str:
     name, said = finding.verdict.name, shortened(finding.candidate.text, 90)
     other = f"  [{finding.other_id}]" if finding.other_id not in {None, finding.fact.id} else ""
-    return f"{name:<10} {said}  {finding.fact.id}\n{'':<10} {finding.verdict.reason}{other}"
+    return f"{name:<10} {said}  {finding.fact.id}\n{'':<10} {one_line(finding.verdict.reason)}{other}"

@@ -15,6 +15,7 @@ from nous.cli.show import counted, in_words, print_json, say, shortened
 from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
 from nous.learning.known import KnownFact
+from nous.readable import one_line
 from nous.scope import Scope
 from nous.wiring import World, build
 
@@ -86,13 +87,13 @@ facts.add_command(supersede)
 def episode_lines(episode: Episode) -> Iterator[str]:
     """An episode for the eye."""
     summary = episode.summary
-    yield f"{summary.title}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
+    yield f"{one_line(summary.title)}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
     if episode.made_do:
         yield f"  extractive for now: {shortened(in_words(episode.made_do), 140)}"
     if episode.dataref:
-        yield f"  from {unquote(episode.dataref.removeprefix('file://'))}"
-    yield f"  because {summary.outcome_rationale}"
+        yield f"  from {one_line(unquote(episode.dataref.removeprefix('file://')))}"
+    yield f"  because {one_line(summary.outcome_rationale)}"
     yield from (f"  decided: {shortened(each.description, 140)}" for each in episode.decisions if not each.turns)
     yield from (f"  - {shortened(point, 160)}" for point in summary.key_points)
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.still_open)
@@ -121,7 +122,7 @@ def fact_lines(known: KnownFact) -> Iterator[str]:
     fact = known.fact
     times = f", said by {known.times_confirmed} sessions" if known.times_confirmed > 1 else ""
     state = "" if known.is_current else "  (superseded)"
-    yield f"{fact.text}{state}"
+    yield f"{one_line(fact.text)}{state}"
     place = place_told(fact.source.session_id, fact.source.turns)
     yield f"  {fact.category}, {known.said_at:%Y-%m-%d}, {known.trust}'s words, {place}{times}  {fact.id}"
 

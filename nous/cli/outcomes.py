@@ -1,8 +1,9 @@
 """What became of sessions that were handed over and waited for: a row each, and all of them in a line."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID
 
 from nous.bus.ledger import Whereabouts
@@ -23,10 +24,14 @@ _NONE = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a session: in words, with how many facts it taught, and how many it said that were known."""
+    """What became of a session: in words, with how many facts it taught, and how many it said that were known.
+
+    Those that it taught when it was published before, and was shorter, are not counted.
+    """
 
     words: str
-    title: str
+    name: str
+    is_new: bool
     has_episode: bool
     learned: int = 0
     known: int = 0
@@ -40,11 +45,11 @@ class Outcome:
 def outcomes(
     world: World, handed_over: Sequence[tuple[str, Published]], chains: Mapping[UUID, Sequence[Step]]
 ) -> Iterator[str]:
-    """The rows of those *handed over*, as far as their *chains* of steps have come, and the sums."""
+    """A row for each session of those *handed over*, as far as their *chains* of steps have come, and the sums."""
     found = list(_found(world, handed_over, chains))
-    yield table(("outcome", "facts", "session"), ((each.words, each.facts, each.title) for each in found))
+    yield table(("outcome", "facts", "session"), ((each.words, each.facts, each.name) for each in found))
     learned, known = sum(each.learned for each in found), sum(each.known for each in found)
-    new = sum(published.receipt.fresh for _, published in handed_over)
+    new = sum(each.is_new for each in found)
     kinds = Counter(each.words.partition(":")[0] for each in found).most_common()
     some_new = "" if new == len(found) else f", {new:,} new"
     became = ", ".join(f"{count:,} {what}" for what, count in kinds)
@@ -59,30 +64,47 @@ def _found(
         for row in world.kit.facts.read(scope, embedder=NO_VECTORS).rows:
             match row:
                 case Learned(fact=fact):
-                    learned[fact.source.episode_id] += 1
+                    learned[fact.source.event_id] += 1
                 case Confirmed(source=source):
-                    known[source.episode_id] += 1
+                    known[source.event_id] += 1
                 case _:
                     pass
-    for path, published in handed_over:
-        event, steps = published.event, chains.get(published.event.id, ())
-        name = episode_id(event.scope, event.session_id)
+    for each in _by_session(handed_over).values():
+        own = {published.event.id: chains.get(published.event.id, ()) for _, published in each}
+        told_by = {step.event_id for chain in own.values() for step in chain}
+        event = each[0][1].event
         # A session that goes on has an episode, if at all, of what it was before.
-        episode = world.kit.episodes.get(event.scope, name) if isinstance(event, SessionEnded) else None
+        found = world.kit.episodes.get(event.scope, episode_id(event.scope, event.session_id))
+        episode = found if isinstance(event, SessionEnded) else None
         yield Outcome(
-            words=_in_words(steps, episode),
-            title=episode.summary.title if episode else path,
+            words=_in_words(tuple(own.values()), episode),
+            name=_name(dict.fromkeys(path for path, _ in each), episode),
+            is_new=any(published.receipt.fresh for _, published in each),
             has_episode=episode is not None,
-            learned=learned[name] if episode else 0,
-            known=known[name] if episode else 0,
+            learned=sum(learned[event_id] for event_id in told_by),
+            known=sum(known[event_id] for event_id in told_by),
         )
+
+
+def _by_session(handed_over: Sequence[tuple[str, Published]]) -> Mapping[str, Sequence[tuple[str, Published]]]:
+    """Those *handed over*, which are of one scope, by session: two files may be of one."""
+    found = defaultdict[str, list[tuple[str, Published]]](list)
+    for path, published in handed_over:
+        found[published.event.session_id].append((path, published))
+    return found
+
+
+def _name(paths: Iterable[str], episode: Episode | None) -> str:
+    if episode is None:
+        return ", ".join(paths)
+    return f"{episode.summary.title} ({', '.join(Path(path).name for path in paths)})"
 
 
 def troubles(
     handed_over: Sequence[tuple[str, Published]], chains: Mapping[UUID, Sequence[Step]], *, timeout: float
 ) -> Iterator[str]:
     """Of each that has failed, which session it is, and all of the reason; of those that are late, how many."""
-    for path, published in handed_over:
+    for path, published in {published.event.id: (path, published) for path, published in handed_over}.values():
         for step in chains.get(published.event.id, ()):
             if step.has_failed:
                 why = f"{step.location.where}: {in_words(step.location.reason)}"
@@ -91,12 +113,14 @@ def troubles(
         yield f"{late} not dealt with after {timeout:g} s; `nous status SESSION` says where it is"
 
 
-def _in_words(steps: Sequence[Step], episode: Episode | None) -> str:
+def _in_words(chains: Sequence[Sequence[Step]], episode: Episode | None) -> str:
     """What stopped it, if anything did; else how the session ended for the person who asked."""
-    first = [step for step in steps[:1] if step.location.where is Whereabouts.SKIPPED]
-    for step in (*first, *(step for step in steps if step.has_failed or not step.is_at_rest)):
+    first = [step for chain in chains for step in chain[:1] if step.location.where is Whereabouts.SKIPPED]
+    skipped = first[:1] if len(first) == len(chains) else []
+    steps = [step for chain in chains for step in chain]
+    for step in (*skipped, *(step for step in steps if step.has_failed or not step.is_at_rest)):
         why = f": {in_words(step.location.reason)}" if step.location.reason else ""
         return shortened(f"{step.location.where}{why}", _LONGEST)
-    if not steps:
+    if not all(chains):
         return str(Whereabouts.WAITING)
     return str(episode.summary.outcome) if episode else str(Whereabouts.DONE)

@@ -15,6 +15,7 @@ from nous.cli.waiting import awaited, has_failed
 from nous.errors import BadInput, NousError
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
+from nous.readable import one_line
 from nous.runtime.publish import About
 from nous.runtime.track import Step
 from nous.scope import Scope
@@ -75,7 +76,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     elif handed_over:
         say("\n".join(outcomes(world, handed_over, steps)) if wait else _told(handed_over))
     for trouble in troubles(handed_over, steps, timeout=timeout):
-        say(f"nous: {trouble}", err=True)
+        say(one_line(f"nous: {trouble}"), err=True)
     ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
 
@@ -94,7 +95,7 @@ def _hand_over(
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
             hint = "; `nous formats` lists what it can" if isinstance(error, UnknownFormat) else ""
-            say(f"nous: {about}{error}{hint}", err=True)
+            say(one_line(f"nous: {about}{error}{hint}"), err=True)
 
 
 def _told(handed_over: Sequence[tuple[str, Published]]) -> str:

@@ -12,6 +12,7 @@ from nous.cli.frame import App
 from nous.cli.knowing import episode_of
 from nous.cli.show import print_json, say, shortened
 from nous.errors import BadInput, NotFound
+from nous.readable import one_line
 from nous.recall.query import asked
 from nous.recall.turns import TurnHit, TurnPlace, in_one_row, recall_turns
 from nous.scope import Scope
@@ -94,9 +95,7 @@ def _located(source: str, scope: str, app: App) -> Path:
     """The file that *source* is, or the one of a session that goes by that name. Raises as `located` does."""
     try:
         return located(source)
-    except NotFound as error:
-        if Path(source).name != source:
-            raise
+    except (NotFound, BadInput) as error:
         no_file = error
     try:
         episode = episode_of(source, build(app.settings), Scope.parse(scope))
@@ -104,7 +103,9 @@ def _located(source: str, scope: str, app: App) -> Path:
         raise NotFound(f"{no_file}; {error}") from None
     if episode.dataref is None or not episode.dataref.startswith("file://"):
         raise NotFound(f"session {episode.session_id} came without a file: name one that tells it")
-    return located(Path(unquote(episode.dataref.removeprefix("file://"), errors="surrogateescape")))
+    path = located(Path(unquote(episode.dataref.removeprefix("file://"), errors="surrogateescape")))
+    say(f"nous: session {episode.session_id}, from {one_line(str(path))}", err=True)
+    return path
 
 
 def _told(hit: TurnHit, place: TurnPlace) -> str:

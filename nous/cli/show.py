@@ -9,7 +9,7 @@ from typing import Any
 import click
 import orjson
 
-from nous.readable import readable
+from nous.readable import one_line, readable
 
 _GAP = "  "
 
@@ -37,8 +37,8 @@ def print_json(value: Any) -> None:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell; on a terminal, the last one is cut where it ends."""
-    lines = [tuple(heads), *(tuple(str(cell) for cell in row) for row in rows)]
+    """A line a row, columns as wide as their widest cell; on a terminal, the last one is cut where it ends."""
+    lines = [tuple(heads), *(tuple(one_line(str(cell)) for cell in row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     if not sys.stdout.isatty():
         return "\n".join(_line(line, widths[:-1], 10**9) for line in lines)

@@ -132,6 +132,7 @@ def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
     if as_json:
         print_json({"session": session, "steps": [_as_object(step) for step in steps]})
         return
+    say(f"session {session}")
     found = ((step, step.location) for step in steps)
     cells = ((step.worker, at.where, _time(at.next_try), str(step.event_id), in_words(at.reason)) for step, at in found)
     say(table(("worker", "where", "next try", "event", "why"), cells))

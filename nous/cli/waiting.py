@@ -19,14 +19,15 @@ def awaited(world: World, published: Sequence[Published], *, timeout: float) -> 
     """Each session's steps, by event id, once all have come to rest or *timeout* seconds have passed."""
     deadline = time.monotonic() + timeout
     chains: dict[UUID, list[Step]] = {}
-    waiting = list(published)
+    each_once = list({each.event.id: each for each in published}.values())
+    waiting = each_once
     while waiting and time.monotonic() < deadline:
         for each in waiting:
             chains[each.event.id] = list(
                 follow(each.event.id, type(each.event), workers=world.workers, ledger=world.ledger)
             )
         waiting = [each for each in waiting if not all_at_rest(chains[each.event.id])]
-        _tell_progress(len(published) - len(waiting), len(published))
+        _tell_progress(len(each_once) - len(waiting), len(each_once))
         if waiting:
             time.sleep(_LOOK)
     return chains

@@ -13,6 +13,7 @@ from nous.cli.knowing import checked_beginning, knowledge_of, one_of
 from nous.cli.show import counted, print_json, say, shortened
 from nous.errors import NotFound
 from nous.fact import Source
+from nous.readable import one_line
 from nous.recall.why import GAVE_WAY, Grounds, Relative, Telling, grounds, named
 from nous.scope import Scope
 from nous.wiring import World, build
@@ -51,8 +52,8 @@ def _found(name: str, world: World, scopes: list[Scope]) -> Grounds:
 
 def _lines(found: Grounds) -> Iterator[str]:
     known, fact = found.known, found.known.fact
-    yield fact.text
-    about = f" about {fact.subject}" if fact.subject else ""
+    yield one_line(fact.text)
+    about = f" about {one_line(fact.subject)}" if fact.subject else ""
     kind = f"{'an' if fact.category[0] in 'aeiou' else 'a'} {fact.category} fact"
     yield f"  {kind}{about} in {fact.scope}, said by {counted(known.times_confirmed, 'session')}; {_state(found)}"
     yield f"  {fact.id}"
@@ -74,9 +75,9 @@ def _state(found: Grounds) -> str:
 
 def _telling(telling: Telling, *, is_first: bool) -> Iterator[str]:
     near = "" if telling.similarity is None else f" (cosine {telling.similarity:.2f})"
-    yield f"\n{'learned' if is_first else 'said again'} {_day(telling.at)}: {telling.reason}{near}"
+    yield f"\n{'learned' if is_first else 'said again'} {_day(telling.at)}: {one_line(telling.reason)}{near}"
     if not is_first:
-        yield f"  in the words: {telling.text}"
+        yield f"  in the words: {one_line(telling.text)}"
     yield from (f"  {line}" for line in _place(telling.source))
     yield from (f"  > {shortened(quote, 320)}" for quote in telling.quotes)
 
@@ -92,11 +93,12 @@ def _place(source: Source) -> Iterator[str]:
 
 def _relative(relative: Relative) -> Iterator[str]:
     """Of two facts that cannot both be true, `valid_to` is until when the older one was."""
+    reason = one_line(relative.reason)
     if relative.relation == GAVE_WAY:
-        yield f"\ngave way on {_day(relative.valid_to or relative.at)} to {relative.fact_id}: {relative.reason}"
+        yield f"\ngave way on {_day(relative.valid_to or relative.at)} to {relative.fact_id}: {reason}"
     else:
         until = f", which was true until {_day(relative.valid_to)}" if relative.valid_to else ""
-        yield f"\n{relative.relation} {relative.fact_id}{until}: {relative.reason}"
+        yield f"\n{relative.relation} {relative.fact_id}{until}: {reason}"
     yield f"  {shortened(relative.text, 300)}"
 
 

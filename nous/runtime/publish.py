@@ -76,7 +76,7 @@ class Handover:
         if about.format is None and _tells_no_speaker(transcript):
             advice = f"publish it with --format {_PLAIN_TEXT} if it is one"
             raise BadInput(f"{path} looks like no transcript: no speaker was found; {advice}")
-        about = _named(about, transcript.header.session_id or _name_of(path))
+        about = _named(about, _said(transcript) or _name_of(path))
         if send:
             yield self.of_content(_plain(path, about.format), about)
         else:
@@ -85,7 +85,7 @@ class Handover:
     def of_content(self, content: bytes | str | Messages, about: About) -> SessionEvent:
         """The session whose transcript is *content*: the text of a file, or a list of chat messages."""
         transcript = parse_transcript(content, format=about.format)
-        about = _named(about, transcript.header.session_id or transcript.digest[:32])
+        about = _named(about, _said(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self._inline_limit:
@@ -133,6 +133,11 @@ class Handover:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
+
+
+def _said(transcript: Transcript) -> str:
+    """What *transcript* says that its session is called; empty if it says nothing, or a blank."""
+    return (transcript.header.session_id or "").strip()
 
 
 def _named(about: About, otherwise: str) -> About:

@@ -25,6 +25,7 @@ def test_a_session_goes_by_the_beginning_of_its_id(town: Town, nous: Nous) -> No
         (("episodes", "--editions", SECRET), ("episodes", "--editions", "secr")),
     ):
         assert nous(*short, *SCOPE).output == nous(*whole, *SCOPE).output
+        assert f"session {SECRET}" in nous(*short, *SCOPE).output
         assert nous(*short, *SCOPE).exit_code == 0
 
 
@@ -58,6 +59,7 @@ def test_recall_opens_the_file_of_a_session_that_was_published(town: Town, nous:
     assert "port 9017" in by_file
     assert nous("recall", "billing", OTHER, *SCOPE).stdout == by_file
     assert nous("recall", "billing", OTHER[:5], *SCOPE).stdout == by_file
+    assert nous("recall", "billing", OTHER[:5], *SCOPE).stderr == f"nous: session {OTHER}, from {file}\n"
     file.unlink()
     assert nous("recall", "billing", OTHER, *SCOPE).stderr == f"nous: there is no file {file}\n"
 
@@ -124,8 +126,8 @@ def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town
     assert code == 0
     assert cells[0] == ["outcome", "facts", "session"]
     assert {(facts, title) for _, facts, title in cells[1:3]} <= {
-        *(("2 facts", "About plantedtitle"), ("1 fact, 1 known", "About plantedtitle")),
-        *(("2 facts", "About the canteen"), ("1 fact, 1 known", "About the canteen")),
+        *((facts, "About plantedtitle (first.txt)") for facts in ("2 facts", "1 fact, 1 known")),
+        *((facts, "About the canteen (second.txt)") for facts in ("2 facts", "1 fact, 1 known")),
     }
     assert cells[3][:2] == ["skipped: too short", "-"]
     assert rows[4].startswith("3 sessions, 0 new: ")

@@ -16,3 +16,13 @@ def test_what_is_open_and_shows_the_outcome_is_told_once() -> None:
 
     assert told.count(because) == 1
     assert "open: The tests are still red." in told
+
+
+def test_a_line_break_in_an_episode_forges_no_line() -> None:
+    shown = episode()
+    summary = replace(shown.summary, title="a\nb", outcome_rationale="a\nb")
+
+    told = list(episode_lines(replace(shown, summary=summary, dataref="file:///x%0A%E2%80%A8y")))
+
+    assert "  from /x y" in told
+    assert not any("\n" in line for line in told)

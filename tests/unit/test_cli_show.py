@@ -2,7 +2,7 @@
 
 import pytest
 
-from nous.cli.show import counted, in_words
+from nous.cli.show import counted, in_words, table
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,7 @@ def test_one_is_not_told_as_many() -> None:
         "0 episodes",
         "1,200 files",
     )
+
+
+def test_a_cell_that_holds_a_line_break_forges_no_row() -> None:
+    assert table(("file", "outcome"), [("x\nresolved  99 facts  forged", "dead")]).count("\n") == 1

@@ -104,6 +104,8 @@ def test_unknown_fields_are_passed_over() -> None:
     [
         ({"transcript": "User: hi"}, "session_id"),
         ({"session_id": ""}, "session_id"),
+        ({"session_id": " "}, "session_id"),
+        ({"session_id": "s", "agent_id": " "}, "agent_id"),
         ({"session_id": "a\nb"}, "session_id"),
         ({"session_id": "x" * 401}, "session_id"),
         ({"session_id": "s", "transcript": 5}, "data.transcript"),

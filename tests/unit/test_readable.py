@@ -1,0 +1,26 @@
+"""Texts from anywhere, as people are shown them."""
+
+import pytest
+
+from nous.readable import one_line, readable
+
+MARKS = "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069"
+BREAKS = "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"
+
+
+@pytest.mark.parametrize("sign", ["\x1b", "\x9b", *MARKS, *BREAKS])
+def test_a_blank_stands_for_what_steers_or_turns_around(sign: str) -> None:
+    assert readable(f"paid{sign}back") == "paid back"
+
+
+def test_tabs_and_line_breaks_stay_where_a_text_may_have_lines() -> None:
+    assert readable("one\ttwo\nthree") == "one\ttwo\nthree"
+
+
+@pytest.mark.parametrize("lines", ["\n", "\r\n", "\n\n  \n", " \n\t", *BREAKS])
+def test_what_is_a_row_stays_one(lines: str) -> None:
+    assert one_line(f"a fact{lines}resolved  99 facts") == "a fact resolved  99 facts"
+
+
+def test_the_breaks_of_a_long_blank_text_are_found_at_once() -> None:
+    assert one_line(" " * 1_000_000) == ""
