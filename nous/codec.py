@@ -163,19 +163,14 @@ def checked_name(value: object, what: str) -> str:
     """*value*, which is *what*, if it can be the id of a session or an agent. Raises `BadInput`."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
         raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
-    return unreserved(value, what)
+    if value == NO_SESSION:
+        raise BadInput(f"{what} cannot be {NO_SESSION!r}, which stands for the session of events that are of none")
+    return value
 
 
 def is_of_none(session: object, kind: type[Event]) -> bool:
     """Whether *session*, which an event of *kind* names, stands for none."""
     return session == NO_SESSION and not kind.needs_session
-
-
-def unreserved(name: str, what: str) -> str:
-    """*name*, which is *what*, unless it stands for no session. Raises `BadInput`."""
-    if name == NO_SESSION:
-        raise BadInput(f"{what} cannot be {NO_SESSION!r}, which stands for the session of events that are of none")
-    return name
 
 
 def _in_words(error: ValidationError) -> str:

@@ -101,7 +101,8 @@ class EpisodeReviser:
         return Effects(writes=(tried,), skipped=f"{why}, for today")
 
     def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode, brief: Brief) -> Effects:
-        episode = without_candidates(episode, self._kit.forgotten(episode.scope))
+        forgotten = self._kit.forgotten(episode.scope)
+        episode, stored = without_candidates(episode, forgotten), without_candidates(stored, forgotten)
         said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())
         return Effects(writes=(SaveEpisode(episode=episode, replaces=stored, brief=brief),), events=(said,))
 

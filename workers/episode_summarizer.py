@@ -10,6 +10,7 @@ import structlog
 
 from nous.author import Author, MadeDo, Understood
 from nous.brief import Brief
+from nous.clocks import is_ahead, not_ahead
 from nous.effects import Compromise, Effects, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
 from nous.episode import Decision, Episode, Seen, Tier
 from nous.errors import NousError
@@ -65,7 +66,7 @@ class EpisodeSummarizer:
         if stored and event.digest == stored.version:
             return _skipped(event, ALREADY_SUMMARIZED)
         transcript = self._kit.transcripts.read(event)
-        reason = _reason_to_skip(transcript, event, stored)
+        reason = _reason_to_skip(transcript, event, stored, self._kit.clock())
         if reason:
             return _skipped(event, reason)
         session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
@@ -114,9 +115,11 @@ class EpisodeSummarizer:
             yield SaveAnchor(anchor=anchor, replaces=previous.event_id)
 
     def _saved(self, session: "_Session", episode: Episode, *also: Write) -> Effects:
-        episode = without_candidates(episode, self._kit.forgotten(episode.scope))
-        saved = SaveEpisode(episode=episode, replaces=session.stored, brief=session.brief)
-        said = EpisodeSummarized.of(episode, cause=session.event, by=NAME, at=self._kit.clock())
+        forgotten, now = self._kit.forgotten(episode.scope), self._kit.clock()
+        episode = without_candidates(replace(episode, ended_at=not_ahead(episode.ended_at, now)), forgotten)
+        replaces = without_candidates(session.stored, forgotten) if session.stored else None
+        saved = SaveEpisode(episode=episode, replaces=replaces, brief=session.brief)
+        said = EpisodeSummarized.of(episode, cause=session.event, by=NAME, at=now)
         return Effects(writes=(saved, *also, *_releases(session.event)), events=(said,))
 
 
@@ -204,19 +207,19 @@ class _Session:
         )
 
 
-def _reason_to_skip(transcript: Transcript, event: SessionEnded, stored: Episode | None) -> str | None:
+def _reason_to_skip(transcript: Transcript, event: SessionEnded, stored: Episode | None, now: datetime) -> str | None:
     if sum(len(entry.text) for entry in transcript if entry.kind in _WORDS) < FEWEST_CHARACTERS:
         return TOO_SHORT
     if stored is None:
         return None
     if transcript.digest == stored.version:
         return ALREADY_SUMMARIZED
-    return OLDER if _is_older(transcript, event, stored) else None
+    return OLDER if _is_older(transcript, event, stored, now) else None
 
 
-def _is_older(transcript: Transcript, event: SessionEnded, stored: Episode) -> bool:
+def _is_older(transcript: Transcript, event: SessionEnded, stored: Episode, now: datetime) -> bool:
     ended_at = _ended_at(event, transcript)
-    is_no_newer = transcript.bytes <= stored.bytes and ended_at <= stored.ended_at
+    is_no_newer = transcript.bytes <= stored.bytes and (ended_at <= stored.ended_at or is_ahead(ended_at, now))
     return is_no_newer and (transcript.bytes, ended_at) != (stored.bytes, stored.ended_at)
 
 

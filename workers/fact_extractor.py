@@ -1,10 +1,12 @@
 """episode_summarized → fact_learned | fact_confirmed | fact_superseded | fact_linked."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Self
 
 import structlog
 
+from nous.clocks import not_ahead
 from nous.effects import Compromise, Effects, KeepVector, Write
 from nous.episode import CandidateFact
 from nous.errors import BadInput, Deferred, Unavailable
@@ -78,7 +80,7 @@ class FactExtractor:
         findable = tuple(self._findable(event))
         if not found.candidates:
             return Effects(writes=findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
-        lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event))
+        lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event, self._kit.clock()))
         if lesson.append is None:
             return Effects(writes=findable, skipped=ALREADY_LEARNED if lesson.findings else FORGOTTEN)
         at = self._kit.clock()
@@ -111,13 +113,13 @@ def _is_forgotten(found: Usable) -> bool:
     return Unusable.FORGOTTEN in dict(found.dropped)
 
 
-def _source(event: EpisodeSummarized) -> Source:
+def _source(event: EpisodeSummarized, now: datetime) -> Source:
     return Source(
         episode_id=event.episode_id,
         event_id=event.id,
         session_id=event.session_id,
         turns=(),
-        said_at=event.ended_at,
+        said_at=not_ahead(event.ended_at, now) if event.ended_at else None,
         digest=event.transcript.digest if event.transcript else event.version or None,
         by=f"{event.model} with {event.prompt_version}" if event.model else event.tier,
     )

@@ -146,7 +146,10 @@ class Bus(Protocol):
         ...
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
-        """Apply *effects* and acknowledge *delivery*, both or neither, at most once in the delivery's life."""
+        """Apply *effects* and acknowledge *delivery*, both or neither, at most once in the delivery's life.
+
+        They are refused if they tell a text that has been forgotten (see `texts_told_by`), however shortly before.
+        """
         ...
 
     def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:

@@ -8,7 +8,7 @@ from nous.bus.ledger import Letter
 from nous.bus.progress import Progress
 from nous.events import Event
 
-_LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+_LATEST = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1000
 
 
 def fields_of(
@@ -77,7 +77,7 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
 
 def accepted_at(entry: str) -> datetime:
     """When a stream took an entry: its id begins with the milliseconds since the epoch, or what a producer said."""
-    return datetime.fromtimestamp(min(int(entry.partition("-")[0]) / 1000, _LATEST), tz=UTC)
+    return datetime.fromtimestamp(min(int(entry.partition("-")[0]), _LATEST) / 1000, tz=UTC)
 
 
 def event_in(fields: Sequence[bytes]) -> bytes | None:

@@ -32,7 +32,8 @@ class Command:
 class Plan:
     """Checks, then commands; both in order, and not before the keys that it *waits_for* are gone, which have a TTL.
 
-    Waiting is a courtesy: it spares those who could not go on otherwise. What must not happen is a matter for checks.
+    Waiting is a courtesy, and comes to an end: it spares those who could not go on otherwise. What must not happen is a
+    matter for checks.
     """
 
     checks: tuple[Check, ...] = ()

@@ -22,11 +22,12 @@ from nous.bus.progress import Progress
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.redis_waiting import wait_for, wait_for_disk
 from nous.bus.scripts import Scripts
-from nous.bus.tombstones import FORGOTTEN, name_of, refusal, told_by
+from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
 from nous.errors import BadInput
 from nous.events import Event
+from nous.scope import Scope
 
 CONSUMER = "nous"
 """One name for every process: a delivery belongs to its group, and XGROUP DELCONSUMER would drop what is pending."""
@@ -162,12 +163,11 @@ class RedisBus:
         outcome = f"skipped:{effects.skipped}" if effects.skipped else "done"
         keys = (self._stream(ticket), *self._group_keys(ticket.subscription.group))
         fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome)
-        return self._commit(keys, fence, effects, lane=ticket.lane, also=self._note(delivery, effects))
+        also = self._known(texts_told_by(effects)) + self._note(delivery, effects)
+        return self._commit(keys, fence, effects, lane=ticket.lane, also=also)
 
     def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
-        names = dict.fromkeys(told_by(effects))
-        is_known = Plan(checks=tuple(Check("HGET", self._keys.forgotten(scope), (name,), "") for scope, name in names))
-        return self._commit(("",) * 4, ("",) * 4, effects, lane=lane, also=is_known)
+        return self._commit(("",) * 4, ("",) * 4, effects, lane=lane, also=self._known(told_by(effects)))
 
     def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
         group = ticket.subscription.group
@@ -206,6 +206,11 @@ class RedisBus:
             raise refusal(event, place)
         lane_name, _, entry = place.decode().partition("/")
         return Receipt(event.id, Lane(lane_name), entry, bool(fresh))
+
+    def _known(self, names: Iterable[tuple[Scope, str]]) -> Plan:
+        """Go on if nothing of *names*, by scope, was forgotten."""
+        checks = (Check("HGET", self._keys.forgotten(scope), (name,), "") for scope, name in dict.fromkeys(names))
+        return Plan(checks=tuple(checks))
 
     def _note(self, delivery: Delivery, effects: Effects) -> Plan:
         """Remember for a while why an event was skipped, for whoever asks after its session."""

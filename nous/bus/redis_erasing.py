@@ -24,8 +24,9 @@ from nous.bus.ledger import Letter
 from nous.bus.letters import accepted_at, read_letter
 from nous.bus.redis_errors import translated
 from nous.bus.scripts import Scripts
+from nous.codec import is_of_none
 from nous.errors import Retryable
-from nous.events import EpisodeSummarized
+from nous.events import EpisodeSummarized, Event, kinds
 
 _PAGE = 500
 _AT_ONCE = 100
@@ -187,6 +188,7 @@ def _gone(letters: Iterable[Letter], entries: Iterable[Entry], others: Iterable[
     of_others = {str(event_id) for event_id in others}
     for letter in letters:
         is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
+        is_of_session &= not is_of_none(letter.session_id, kinds().get(letter.kind, Event))
         is_left_over = is_of_session and letter.event_id not in of_others
         if is_left_over or (letter.kind, letter.lane, letter.entry) in about:
             yield letter.id

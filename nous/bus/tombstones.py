@@ -96,12 +96,22 @@ def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
-                for _, source, text in tellings(rows):
-                    yield scope, session_name(scope, source.session_id)
-                    yield scope, _name_of_text(scope, text)
+                yield from ((scope, session_name(scope, each.source.session_id)) for each in tellings(rows))
             case SaveEpisode(episode=episode):
                 yield episode.scope, str(episode.id)
-                for fact in episode.candidate_facts:
+            case _:
+                pass
+    yield from texts_told_by(effects)
+
+
+def texts_told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
+    """Those of texts alone: of facts, and of the candidates of episodes, be it of the edition that is set aside."""
+    for write in effects.writes:
+        match write:
+            case AppendFacts(scope=scope, rows=rows):
+                yield from ((scope, _name_of_text(scope, each.text)) for each in tellings(rows))
+            case SaveEpisode(episode=episode, replaces=replaces):
+                for fact in (*episode.candidate_facts, *(replaces.candidate_facts if replaces else ())):
                     yield episode.scope, _name_of_text(episode.scope, fact.text)
             case _:
                 pass

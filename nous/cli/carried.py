@@ -3,14 +3,15 @@
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from nous.cli.candidate import candidate
+from nous.clocks import is_ahead, not_ahead
 from nous.codec import checked_name
 from nous.episode import Episode
 from nous.errors import BadInput
 from nous.events import episode_id
-from nous.fact import Confirmed, Fact, Learned, Linked, Row, Superseded, named, tellings
+from nous.fact import Confirmed, Fact, Learned, Linked, Row, Source, Superseded, named, tellings
 from nous.scope import Scope
 from nous.store.portable import Carried, read
 
@@ -20,20 +21,39 @@ _LONGEST_REASON = 10_000
 """Characters of a reason, which may quote two facts."""
 
 
-_SKEW = timedelta(days=1)
-"""By how much clocks may differ."""
-
-
-def usable(lines: Iterable[bytes], complain: Callable[[str], None], *, now: datetime) -> Iterator[Carried]:
+def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[Carried]:
     """What *lines* carry that can be kept; *complain* is told of each other line, by its number."""
     for number, raw in enumerate(lines, start=1):
         try:
             if said := _short(raw).removeprefix(BOM_UTF8).strip():
-                carried = read(said)
-                _check_times(carried.record, now)
-                yield _checked(carried)
+                yield _checked(read(said))
         except BadInput as error:
             complain(f"line {number}: {error}")
+
+
+def in_time(carried: Carried, now: datetime) -> tuple[Carried, int]:
+    """*carried*, of which no time by which it is newer than others is far in the future; and how many were."""
+    ahead = 0
+
+    def timely(moment: datetime) -> datetime:
+        nonlocal ahead
+        ahead += is_ahead(moment, now)
+        return not_ahead(moment, now)
+
+    def timely_source(source: Source) -> Source:
+        return replace(source, said_at=timely(source.said_at)) if source.said_at else source
+
+    match carried.record:
+        case Episode() as record:
+            found: Episode | Row = replace(record, ended_at=timely(record.ended_at))
+        case Learned(fact=fact) as record:
+            learned_at, source = timely(fact.learned_at), timely_source(fact.source)
+            found = replace(record, fact=replace(fact, source=source, learned_at=learned_at))
+        case Confirmed() as record:
+            found = replace(record, source=timely_source(record.source), at=timely(record.at))
+        case record:
+            found = record
+    return replace(carried, record=found), ahead
 
 
 def _short(raw: bytes) -> bytes:
@@ -85,27 +105,6 @@ def _check(row: Row) -> None:
     reason = getattr(row, "reason", "")
     if len(reason) > _LONGEST_REASON or not reason.isprintable():
         raise BadInput(f"reason: has at most {_LONGEST_REASON:,} characters, which can be printed")
-
-
-def _check_times(record: Episode | Row, now: datetime) -> None:
-    """Raises `BadInput` where something was said in the future: it would be the latest word until then."""
-    for name, moment in _times(record):
-        if moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) > now + _SKEW:
-            told = f"{moment:%Y-%m-%d %H:%M} is in the future, here it is {now:%Y-%m-%d %H:%M}"
-            raise BadInput(f"{name}: {told}; correct the line, or the clock")
-
-
-def _times(record: Episode | Row) -> Iterator[tuple[str, datetime | None]]:
-    """By name, the times by which *record* is newer or older than others."""
-    match record:
-        case Episode():
-            yield "ended_at", record.ended_at
-        case Learned(fact=fact):
-            yield from (("said_at", fact.source.said_at), ("learned_at", fact.learned_at))
-        case Confirmed():
-            yield from (("said_at", record.source.said_at), ("at", record.at))
-        case _:
-            pass
 
 
 def _scope_of(record: Episode | Row) -> Scope | None:

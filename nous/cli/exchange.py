@@ -12,7 +12,7 @@ from uuid import uuid4
 import click
 
 from nous.bus.base import Refused
-from nous.cli.carried import usable
+from nous.cli.carried import in_time, usable
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Imported, Importer
 from nous.cli.knowing import scopes_named
@@ -108,20 +108,24 @@ def import_(ctx: click.Context, source: str) -> None:
 
     What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get
     vectors by the embedder that is set here, and are compared with those that are known, by a worker. A line that
-    cannot be used is reported, and the others are taken all the same.
+    cannot be used is reported, and the others are taken all the same; a time that is more than a day ahead is taken as
+    now.
     """
     app: App = ctx.obj
     world = build(app.settings)
     episodes: list[Episode] = []
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
     complaints: list[str] = []
+    ahead = 0
 
     def complain(what: str) -> None:
         complaints.append(what)
         say(f"nous: {what}", err=True)
 
     with opened(source) as stream:
-        for carried in usable(stream, complain, now=world.kit.clock()):
+        for found in usable(stream, complain):
+            carried, late = in_time(found, world.kit.clock())
+            ahead += late
             if isinstance(carried.record, Episode):
                 episodes.append(carried.record)
             else:
@@ -131,13 +135,17 @@ def import_(ctx: click.Context, source: str) -> None:
     imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
     counts = sum((each.added for each in imports), counts)
     say(f"{_counted(counts)} were new; what was there already stayed as it is")
-    for warning in _warnings(world, counts, imports, episodes_gone=gone):
+    for warning in _warnings(world, counts, imports, episodes_gone=gone, ahead=ahead):
         say(f"nous: {warning}", err=True)
     ctx.exit(BAD_INPUT if complaints or any(each.unknown for each in imports) else 0)
 
 
-def _warnings(world: World, counts: Counter[type], imports: Sequence[Imported], *, episodes_gone: int) -> Iterator[str]:
-    """What was left out, and what is still to come."""
+def _warnings(
+    world: World, counts: Counter[type], imports: Sequence[Imported], *, episodes_gone: int, ahead: int
+) -> Iterator[str]:
+    """What was left out or changed, and what is still to come."""
+    if ahead:
+        yield f"{counted(ahead, 'time')} in the future {'was' if ahead == 1 else 'were'} taken as now"
     if unknown := sum(each.unknown for each in imports):
         yield f"left out were rows about facts that nobody has: {unknown}"
     told = sum(each.forgotten for each in imports)

@@ -1,7 +1,7 @@
 """Rows from elsewhere, appended to the log of a scope that others teach and forget meanwhile."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nous.bus.base import Refused
@@ -10,7 +10,7 @@ from nous.effects import AppendFacts, Effects
 from nous.errors import Retryable
 from nous.fact import Learned, LogVersion, Row, tellings
 from nous.learning.announcing import unembedded
-from nous.learning.joining import Joined, Present, joined
+from nous.learning.joining import Joined, Present, is_tie, joined
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS, LogSlice
@@ -57,8 +57,7 @@ class Importer:
             log, forgotten = self._log(None), self._world.kit.forgotten(self._scope)
             found = joined(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
             reader = _Reader(log, self._log, found.rows)
-            batches = (found.rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(found.rows), _ROWS_AT_ONCE))
-            if all(self._has_added(batch, reader, forgotten) for batch in batches):
+            if all(self._has_added(batch, reader, forgotten) for batch in _batches(found.rows)):
                 return found
         raise Retryable(
             f"the same is taught to {self._scope}, or forgotten, all the time; "
@@ -88,6 +87,21 @@ class Importer:
         sessions = {each.source.session_id for each in tellings(rows)}
         find, scope = self._world.tombstones.find, self._scope
         return {each for each in sessions if find(scope, session_name(scope, each))}
+
+
+def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """*rows* in parts, of which none parts a fact from what ties it to those before it.
+
+    An import may break off between two, and what the fact's reason quotes may be forgotten.
+    """
+    batch: list[Row] = []
+    for row in rows:
+        if len(batch) >= _ROWS_AT_ONCE and not is_tie(row):
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
 
 
 class _Reader:

@@ -69,29 +69,32 @@ class Present:
 def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
     """What *rows*, in whatever order, add to *log*, which knows nothing of *forgotten* texts and *gone* sessions.
 
-    What they have said is told by others who have said the same. A text that is known is no second fact.
+    What they have said is told by others who have said the same. A text that is known is no second fact. Each row comes
+    right behind the last of its facts, the ties before all else that is said of that.
     """
-    present, ordered = Present(log), _facts_first(rows)
-    new = tuple(_grounded(tuple(present.missing(ordered))))
+    present, ordered = Present(log), _ordered(rows)
+    new = tuple(present.missing(ordered))
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     kept = tuple(present.missing(each.row for each in erased.rows))
     facts = {_key(row) for row in (*log, *ordered) if isinstance(row, Learned)}
     return Joined(
-        rows=tuple(present.missing(_facts_first(_as_one(kept, log)))),
+        rows=tuple(_grounded(tuple(present.missing(_ordered(_as_one(kept, log)))))),
         unknown=sum(not all(_is_in(fact, facts) for fact in named(row)) for row in ordered),
         forgotten=sum(not stays(fact, source) for fact, source, _ in tellings(new)),
     )
 
 
 def _grounded(rows: Sequence[Row]) -> Iterator[Row]:
-    """*rows*, in which no fact has a reason that may quote another to which no row ties it.
+    """*rows*, in which no fact has a reason that may quote another to which no row right behind it ties it.
 
-    When that other is forgotten, it would not be known that the reason has to go too.
+    When that other is forgotten, it would not be known that the reason has to go too; nor when it comes only later, and
+    never does.
     """
-    ties = {(fact, row.reason) for row in rows if isinstance(row, Superseded | Linked) for fact in named(row)}
+    places = _places(rows)
+    ties = {(_place(row, places), row.reason) for row in rows if isinstance(row, Superseded | Linked)}
     for row in rows:
-        is_tied = not isinstance(row, Learned) or row.reason in _QUOTELESS or (row.fact.id, row.reason) in ties
+        is_tied = not isinstance(row, Learned) or row.reason in _QUOTELESS or (_place(row, places), row.reason) in ties
         yield row if is_tied else replace(row, reason=LEFT_BEHIND)
 
 
@@ -106,9 +109,31 @@ def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[s
     return stays
 
 
-def _facts_first(rows: Iterable[Row]) -> Sequence[Row]:
-    """*rows* without vectors, and so that none comes before its facts."""
-    return sorted(map(bare, rows), key=lambda row: not isinstance(row, Learned))
+def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
+    """*rows* without vectors: the facts as they come, and behind each what no fact behind it is needed for, ties first.
+
+    So the log that they are added to has no fact whose reason may quote another before it has what ties the two.
+    """
+    found = tuple(map(bare, rows))
+    places = _places(found)
+    return sorted(found, key=lambda row: (_place(row, places), not isinstance(row, Learned), not is_tie(row)))
+
+
+def _places(rows: Iterable[Row]) -> Mapping[UUID, int]:
+    """Which of the facts that *rows* teach comes how late."""
+    facts = dict.fromkeys(row.fact.id for row in rows if isinstance(row, Learned))
+    return {fact: place for place, fact in enumerate(facts)}
+
+
+def _place(row: Row, places: Mapping[UUID, int]) -> int:
+    """That of the last of its facts, -1 where the log has them all."""
+    facts = {row.fact.id} if isinstance(row, Learned) else named(row)
+    return max(places.get(fact, -1) for fact in facts)
+
+
+def is_tie(row: Row) -> bool:
+    """Whether *row* ties one fact to another, which the reason of one may quote."""
+    return isinstance(row, Superseded | Linked)
 
 
 def _as_one(rows: Sequence[Row], log: Sequence[Row]) -> Iterator[Row]:

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from nous.bus.erasing import BusErasure, Wanted
 from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
-from nous.codec import unreserved
 from nous.events import episode_id
 from nous.fact import Row, tellings
 from nous.learner import RULINGS
@@ -116,19 +115,12 @@ class Act(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A session, and what it alone has said. What others have said too is told in their words.
-
-    Raises:
-        BadInput: no session can be called so.
-    """
+    """A session, and what it alone has said. What others have said too is told in their words."""
 
     scope: Scope
     name: str
     what: str = "session"
     stays: tuple[str, ...] = (_FILES,)
-
-    def __post_init__(self) -> None:
-        unreserved(self.name, "the id of a session")
 
     @property
     def key(self) -> str:

@@ -21,7 +21,7 @@
 | <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | how much of the log that set has         |
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
 | <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a log made anew of that version  |
-| <p>:rewriting:<scope>                        | string | two minutes    | that somebody makes the log anew         |
+| <p>:rewriting:<scope>                        | string | 20 seconds     | that somebody makes the log anew         |
 
 All but the last five are written only by a commit, and removed by one or by who forgets. A transcript is written by
 whoever publishes with an upload; the commit of its event releases it. Candidates, which may be on another server, are

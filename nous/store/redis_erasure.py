@@ -85,10 +85,12 @@ class RedisErasure:
     def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
         try:
             for _ in range(_ATTEMPTS):
-                # Each time: somebody else who was forgetting may have released it.
+                # At each step: it takes its time, and somebody else who was forgetting may have released it.
                 self._logs.hold(scope)
                 log = self._logs.read(scope)
+                self._logs.hold(scope)
                 erased = rewrite(log.rows)
+                self._logs.hold(scope)
                 is_done = not erased.has_changed or self._logs.put(scope, log, erased)
                 self._logs.tidy(scope)
                 if is_done:

@@ -20,8 +20,8 @@ from nous.store.erasure import NewLog, new_log
 from nous.store.keys import StoreKeys
 from nous.store.rows import LogEntry
 
-_HELD = 120
-"""Seconds that those who would append wait for somebody who died while he made the log anew."""
+_HELD = 20
+"""Seconds that those who would append wait for somebody who died while he made the log anew; each step begins them."""
 _ASIDE = 3600
 """Seconds that a log lives which nobody puts in its place."""
 _ROWS_AT_ONCE = 1000

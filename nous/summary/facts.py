@@ -50,7 +50,7 @@ _DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted)
 _BY_WHAT = re.compile(
     r"\bmy (?:(?:actual|real) )?((?:\w+ ){0,2}?(?:name|id|e-?mail|address|number|code|phone))\b", re.IGNORECASE
 )
-_KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(\w[\w-]*)")
+_KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(?!(?:ci|all|full)\b)(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
@@ -134,12 +134,13 @@ def choices(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the user approved, rejected or answered when asked."""
-    results = evidence.results
+    """What the user approved, rejected or answered when asked; of a plan that became commits those tell."""
+    results, last_commit = evidence.results, max((turn for _, turn in evidence.commits), default=-1)
     put = {results[one.call.id].id: one.call for one in evidence.actions if one.call.id in results}
     for entry in evidence.transcript:
         title = title_of_call(put.get(entry.id))
-        if entry.kind is Kind.DECISION and (told := verdict_in(entry.text, title)):
+        told = verdict_in(entry.text, title) if entry.kind is Kind.DECISION else None
+        if told and not (told.approves and entry.turn <= last_commit):
             yield by_user(told.text, entry.turn, Category.DECISION, confidence=0.9, subject=told.subject)
 
 

@@ -31,6 +31,7 @@ def lasts(fact: CandidateFact) -> bool:
             is_bound = words().says("for_once", said) or _DOES_IT.match(said) or words().says("for_now", fact.text)
             is_title = fact.text.startswith(_APPROVED) and not any(names_in(said))
             is_bound = is_bound or is_title or (fact.text.startswith(_APPROVED) and words().opens("only_looks", said))
+            is_bound = is_bound or (fact.text.startswith("Asked") and words().says("of_one_task", fact.text))
             return not (is_bound or _ON_WHAT.match(fact.text)) and outlasts(said)
         case _:
             return True

@@ -35,7 +35,7 @@ _MAY = re.compile(r"You (?:can|will|may)\b", re.IGNORECASE)
 
 _AS_A = re.compile(r"As an? ", re.IGNORECASE)
 _OF_A_MATTER = re.compile(rf"\b(?:the|this|your) (?:\w+ ){{0,2}}{MATTER}s?\b", re.IGNORECASE)
-_RECORDED = re.compile(rf"Your (?:\w+ ){{0,2}}{MATTER}(?: #?[A-Z\d]+)? is\b", re.IGNORECASE)
+_RECORDED = re.compile(rf"Your (?:\w+ ){{0,2}}(?:balance|{MATTER})(?: #?[A-Z\d]+)? is\b", re.IGNORECASE)
 """How begins what the record of a matter says, which is looked up anew and changes."""
 
 _PROPER = re.compile(

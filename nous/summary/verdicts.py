@@ -21,6 +21,7 @@ class Verdict(NamedTuple):
 
     text: str
     subject: str
+    approves: bool = False
 
 
 def verdict_in(told: str, title: str | None = None) -> Verdict | None:
@@ -33,7 +34,7 @@ def verdict_in(told: str, title: str | None = None) -> Verdict | None:
         return _rejection(_DIRECTORIES.sub("", rejected["what"]), shortened(rejected["reason"], _QUOTE), title)
     if plan := _PLAN.match(text):
         approved = shortened(text[plan.end() :], _QUOTE)
-        return Verdict(f"The user approved the plan “{approved}”", code_of(approved, "user"))
+        return Verdict(f"The user approved the plan “{approved}”", code_of(approved, "user"), approves=True)
     return None
 
 

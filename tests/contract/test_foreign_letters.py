@@ -16,6 +16,7 @@ from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_erasing import RedisBusErasure
 from nous.bus.redis_ledger import RedisLedger
 from nous.events import SessionEnded
+from nous.scope import Scope
 
 KEYS = BusKeys("t")
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
@@ -76,3 +77,13 @@ def test_a_letter_of_somebody_else_goes_with_the_session_it_names_and_is_counted
 
     assert found.letters == (named.decode(),)
     assert found.unreadable == 1
+
+
+def test_a_letter_that_claims_to_be_of_the_end_of_time_is_in_nobody_s_way(client: redis.Redis) -> None:
+    client.xadd(KEYS.letters, OURS | {"first": "9" * 400})
+    dead, erasure = RedisDeadLetters(client, KEYS), RedisBusErasure(client, KEYS, marker_ttl=60)
+
+    [letter] = dead.letters()
+
+    assert (letter.at.year, letter.reason) == (9999, "why")
+    assert erasure.find(Wanted(scope=Scope(), session_id="s")).letters == ()

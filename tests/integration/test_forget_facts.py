@@ -13,7 +13,7 @@ from builders.command_line import Nous
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
 
-from nous.bus.base import Lane
+from nous.bus.base import Lane, Refused
 from nous.errors import Unavailable
 from nous.events import episode_id
 from nous.learning.normalise import exact_form
@@ -69,6 +69,27 @@ def test_a_forgotten_fact_is_taken_out_of_an_episode_that_waits_and_the_rest_is_
     town.settle()
     assert OWN not in town.facts()
     assert SHARED in town.facts()
+    assert town.balances() == {0}
+
+
+@pytest.mark.parametrize("session", [SECRET, "another"])
+def test_a_fact_that_is_forgotten_while_somebody_has_a_session_in_hand_does_not_come_back_with_that(
+    town: Town, session: str
+) -> None:
+    town.publish(SECRET, "plantedwords")
+    town.settle()
+    town.publish(session, "plantedwords, and more of them")
+    summarizer = town.world.subscription("episode-summarizer")
+    [delivery] = town.world.bus.receive(summarizer, lane=Lane.LIVE, limit=1, lease=0)
+    effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
+
+    forgetter(town.world).forget(Known(scope=HERE, id=town.facts()[OWN]))
+
+    assert isinstance(town.world.bus.commit(delivery, effects), Refused)
+    town.settle()
+    assert keys_with(town.client, f'"text":"{OWN}"') == {}
+    assert town.world.kit.episodes.get(HERE, episode_id(HERE, session))
+    assert town.facts().keys() == {SHARED}
     assert town.balances() == {0}
 
 

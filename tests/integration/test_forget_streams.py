@@ -1,6 +1,7 @@
 """Forgetting and the streams of a whole product: what others wrote, what waits or is dead, and what comes after it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,19 @@ from builders.command_line import Nous
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
 
-from nous.bus.base import Lane
+from nous.bus.base import Committed, Lane
 from nous.bus.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
 from nous.codec import NO_SESSION
+from nous.effects import AppendFacts, Effects
 from nous.errors import BadInput, NotFound
-from nous.events import EpisodeSummarized, FactsUnembedded
+from nous.events import EpisodeSummarized, FactsUnembedded, episode_id
+from nous.fact import Learned, Row
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.runtime.publish import About
 from nous.scope import Scope
+from nous.store.base import NO_VECTORS
 from nous.wiring import forgetter
 
 SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."
@@ -106,16 +110,40 @@ def test_nobody_is_called_like_no_session(nous: Nous, town: Town) -> None:
     refused = [
         nous("facts", "learn", "--session", NO_SESSION, stdin=line),
         nous("import", stdin=lines),
-        nous("forget", "--session", NO_SESSION, "--yes"),
         nous("decide", NO_SESSION, "The door is green"),
     ]
 
-    assert [(each.exit_code, "cannot be 'no session (nous)'" in each.stderr) for each in refused] == [(3, True)] * 4
+    assert [(each.exit_code, "cannot be 'no session (nous)'" in each.stderr) for each in refused] == [(3, True)] * 3
     with pytest.raises(BadInput, match="cannot be 'no session"):
         publish(town, NO_SESSION, "plantedwords")
     [letter] = town.world.dead.letters()
     assert "cannot be 'no session" in letter.reason
     assert nous("forget", "--session", SECRET, "--yes").exit_code == 0
+
+
+def test_what_an_earlier_release_took_for_a_session_called_like_none_is_forgotten_and_nothing_else(town: Town) -> None:
+    publish(town, SECRET, "plantedwords")
+    town.settle()
+    [own, *_] = rows(town)
+    assert isinstance(own, Learned)
+    source = replace(own.fact.source, session_id=NO_SESSION, episode_id=episode_id(HERE, NO_SESSION))
+    theirs = replace(own, fact=replace(own.fact, id=source.episode_id, text="The attic is dry", source=source))
+    version = town.world.kit.facts.read(HERE, embedder=NO_VECTORS).version
+    write = AppendFacts(scope=HERE, expected=version, rows=(replace(theirs, embedded_by=None),))
+    assert town.world.bus.apply(Effects(writes=(write,))) == Committed()
+    before = town.facts().keys() - {"The attic is dry"}
+    unembedded = {"kind": FactsUnembedded.type, "session_id": NO_SESSION, "group": "fact-embedder", "lane": "live"}
+    town.client.xadd(BusKeys().letters, unembedded | {"entry": "1-1", "grave": "dead", "reason": "why"})
+
+    receipt = forget(town, Session(scope=HERE, name=NO_SESSION))
+
+    assert receipt.removed["facts"] == 1
+    assert "dead letters" not in receipt.removed
+    assert town.facts().keys() == before
+
+
+def rows(town: Town) -> Sequence[Row]:
+    return town.world.kit.facts.read(HERE, embedder=NO_VECTORS).rows
 
 
 @pytest.mark.parametrize("scope", [{"project": ["x"]}, {"project": {"a": 1}}, "town", 5])

@@ -1,8 +1,11 @@
 """An import into a log that others teach and forget meanwhile, on a real server."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+import pytest
+from builders.command_line import Nous
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
@@ -16,10 +19,11 @@ from nous.events import FactsUnembedded
 from nous.fact import Confirmed, Learned, LogVersion, Row, Superseded
 from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
+from nous.runtime.forgetting import Known
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS, FactLog, LogSlice
 from nous.store.portable import exported
-from nous.wiring import World
+from nous.wiring import World, forgetter
 
 PORT, OTHER_PORT, TEA = "The API is on port 8080", "The API is on port 8081", "Tim drinks tea"
 
@@ -126,9 +130,55 @@ def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(world: World)
     assert "8080" not in str(log(world))
 
 
+class CutOffError(Exception):
+    """The import breaks off."""
+
+
+@pytest.mark.parametrize("breaks_off", [True, False])
+def test_a_fact_that_is_forgotten_between_two_parts_of_an_import_is_quoted_by_no_reason(
+    world: World, *, breaks_off: bool
+) -> None:
+    one, other, *ties = told(PORT, OTHER_PORT)
+    assert isinstance(one, Learned)
+    assert isinstance(other, Learned)
+    assert "8080" in other.reason
+    rows = [one, other, *(_numbered(one, number) for number in range(600)), *ties]
+
+    def befalls() -> None:
+        if breaks_off:
+            raise CutOffError
+        forgetter(world).forget(Known(scope=HOME, id=one.fact.id))
+
+    with suppress(CutOffError):
+        brought(world, rows, Watched(world.kit.facts, 3, befalls))
+    assert len(log(world)) >= 500
+    if breaks_off:
+        forgetter(world).forget(Known(scope=HOME, id=one.fact.id))
+
+    brought(world, rows, Watched(world.kit.facts))
+
+    assert len([row for row in log(world) if isinstance(row, Learned)]) == 601
+    assert "8080" not in str(log(world))
+
+
 def test_a_session_that_is_forgotten_meanwhile_is_not_brought(world: World) -> None:
     name = session_name(HOME, "there")
     watched = Watched(world.kit.facts, 2, lambda: world.tombstones.put(HOME, [name], Tombstone(at=AT)))
 
     assert brought(world, told(PORT), watched) == 0
     assert log(world) == ()
+
+
+def test_what_was_exported_with_times_in_the_future_is_imported_as_of_now(nous: Nous, world: World) -> None:
+    append(world, told(PORT))
+    now = world.kit.clock()
+    lines = nous("export").stdout.replace(f'"{AT:%Y}-', '"2999-')
+    assert lines.count("2999-") == 1
+    world.client.flushall()
+
+    found = nous("import", stdin=lines)
+
+    assert (found.exit_code, "1 time in the future was taken as now" in found.stderr) == (0, True)
+    [row] = log(world)
+    assert isinstance(row, Learned)
+    assert row.fact.learned_at >= now

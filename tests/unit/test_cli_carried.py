@@ -9,7 +9,7 @@ import pytest
 from builders.episodes import HOME, episode
 from builders.fact_rows import learned
 
-from nous.cli.carried import usable
+from nous.cli.carried import in_time, usable
 from nous.episode import Episode
 from nous.fact import Confirmed, Learned, Row
 from nous.store.portable import Carried, line
@@ -33,28 +33,39 @@ def complaints(*records: Episode | Row) -> Sequence[str]:
     """What is said of *records*, between which and after which stands one that can be used."""
     found: list[str] = []
     lines = [line(Carried(HOME, each)) for record in records for each in (record, fact())]
-    assert len(list(usable(lines, found.append, now=NOW))) == len(lines) - len(found)
+    assert len(list(usable(lines, found.append))) == len(lines) - len(found)
     return found
 
 
+def timely(record: Episode | Row) -> tuple[Episode | Row, int]:
+    """*record* as it is taken, and how many of its times were taken as now."""
+    carried, ahead = in_time(Carried(HOME, record), NOW)
+    return carried.record, ahead
+
+
 @pytest.mark.parametrize(
-    ("record", "name"),
+    ("record", "taken", "ahead"),
     [
-        (fact(said_at=NOW + 2 * DAY), "said_at"),
-        (fact(said_at=None, learned_at=NOW + 2 * DAY), "learned_at"),
-        (fact(said_at=(NOW + 2 * DAY).replace(tzinfo=None)), "said_at"),
-        (again(said_at=NOW + 2 * DAY), "said_at"),
-        (replace(episode("late"), ended_at=NOW + 2 * DAY), "ended_at"),
+        (fact(said_at=NOW + 2 * DAY), fact(), 1),
+        (fact(said_at=None, learned_at=NOW + 2 * DAY), fact(said_at=None), 1),
+        (fact(said_at=NOW + 2 * DAY, learned_at=NOW + 3 * DAY), fact(), 2),
+        (fact(said_at=(NOW + 2 * DAY).replace(tzinfo=None)), fact(), 1),
+        (again(said_at=NOW + 2 * DAY), again(said_at=NOW), 1),
+        (replace(episode("late"), ended_at=NOW + 2 * DAY), replace(episode("late"), ended_at=NOW), 1),
     ],
 )
-def test_what_was_said_in_the_future_is_refused_by_line_and_field(record: Episode | Row, name: str) -> None:
-    [complaint] = complaints(record)
+def test_what_was_said_in_the_future_is_taken_as_said_now_and_counted(
+    record: Episode | Row, taken: Episode | Row, ahead: int
+) -> None:
+    assert complaints(record) == []
+    assert timely(record) == (taken, ahead)
 
-    assert complaint.startswith(f"line 1: {name}: 2026-03-03 12:00 is in the future, here it is 2026-03-01 12:00; ")
 
-
-def test_clocks_may_differ_by_a_day() -> None:
-    assert complaints(fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)) == []
+@pytest.mark.parametrize(
+    "record", [fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)]
+)
+def test_clocks_may_differ_by_a_day(record: Episode | Row) -> None:
+    assert timely(record) == (record, 0)
 
 
 @pytest.mark.parametrize("date", ["0000", "0000-01", "2026-13", "2026-02-30", "\uff12\uff10\uff12\uff16", "soon"])
@@ -73,14 +84,12 @@ def test_a_file_may_begin_with_a_mark_of_its_byte_order() -> None:
     found: list[str] = []
     written = line(Carried(HOME, fact()))
 
-    assert len(list(usable([BOM_UTF8 + written, BOM_UTF8 + b"\n", written], found.append, now=NOW))) == 2
+    assert len(list(usable([BOM_UTF8 + written, BOM_UTF8 + b"\n", written], found.append))) == 2
     assert found == []
 
 
 def test_a_line_that_is_too_long_for_a_record_is_refused_by_its_length() -> None:
     found: list[str] = []
 
-    assert (
-        len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(Carried(HOME, fact()))], found.append, now=NOW))) == 1
-    )
+    assert len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(Carried(HOME, fact()))], found.append))) == 1
     assert found == ["line 1: has 10,000,003 bytes, and no record has more than 10,000,000"]

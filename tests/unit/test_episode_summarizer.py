@@ -159,6 +159,20 @@ def test_a_shorter_version_that_ends_later_replaces_the_longer(
     assert only_episode(store).bytes == len(SESSION)
 
 
+def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_of_it_is_no_newer(
+    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+) -> None:
+    ahead = LATER + timedelta(days=30)
+    shelf.ended_at = {LONGER: ahead, SESSION: ahead - timedelta(minutes=1)}
+
+    [said] = summarize(kit, store, ended(text=LONGER)).events
+    late = summarize(kit, store, ended(text=SESSION))
+
+    assert isinstance(said, EpisodeSummarized)
+    assert only_episode(store).ended_at == said.ended_at == LATER
+    assert late.skipped == OLDER
+
+
 @pytest.mark.parametrize("text", [SESSION, "User: hi"])
 def test_an_uploaded_transcript_is_released_whatever_came_of_it(kit: Kit, ended: Ended, text: str) -> None:
     effects = WORKER.build(kit)(ended(text=text, dataref=UPLOADED))

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from uuid import uuid4
 
 import pytest
@@ -11,7 +12,7 @@ from builders.knowing import nothing, taught
 from nous.episode import CandidateFact
 from nous.fact import Confirmed, Learned, Linked, Row, Superseded
 from nous.learning.erasing import FORGOTTEN, without_fact
-from nous.learning.joining import LEFT_BEHIND, Joined, Present, joined
+from nous.learning.joining import LEFT_BEHIND, Joined, Present, is_tie, joined
 from nous.learning.known import Knowledge
 from nous.learning.normalise import exact_form
 from nous.store.portable import exported
@@ -60,6 +61,28 @@ def test_rows_in_any_order_come_to_the_same(seed: int) -> None:
     assert found.unknown == 0
     assert current(found.rows) == current(rows) == {OTHER_PORT: {"a1", "a2"}, CARLA: {"a3"}}
     assert join(rows, found.rows).rows == ()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_fact_whose_reason_quotes_another_comes_behind_that_and_what_ties_them_right_behind_it(seed: int) -> None:
+    rows = log(PORT, OTHER_PORT, "The API is on port 8082", CARLA)
+    assert [row for row in learned(rows) if "808" in row.reason] == learned(rows)[1:3]
+    shuffled = random.Random(seed).sample(rows, len(rows))
+
+    for found in (join(rows).rows, join(shuffled).rows):
+        for at, row in enumerate(found):
+            for port in ("8080", "8081"):
+                if isinstance(row, Learned) and port in row.reason and port not in row.fact.text:
+                    assert port in str([each.fact.text for each in learned(found[:at])])
+                    assert tie(found, row) in takewhile(is_tie, found[at + 1 :])
+    assert learned(join(rows).rows) == learned(rows)
+
+
+def tie(rows: Sequence[Row], fact: Learned) -> Row:
+    """What ties *fact* to the one that its reason quotes."""
+    [found] = [row for row in rows if isinstance(row, Superseded) and row.by == fact.fact.id]
+    assert found.reason == fact.reason
+    return found
 
 
 def test_rows_about_facts_that_nobody_has_are_left_out_and_counted() -> None:

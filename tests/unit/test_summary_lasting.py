@@ -153,3 +153,19 @@ def test_what_a_program_reports_is_nothing_done_for_the_user(told: Told) -> None
     ran = ("tool_call", "python3 a.py", {"tool": "Bash", "tool_input": {"command": "python3 a.py"}})
 
     assert facts(told, ("user", "Mend it."), ran, ("assistant", "The missing Colon has been added successfully.")) == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "told_of"),
+    [
+        ('Answered: "Do Phase 0 in a worktree or here?"="Here"', 0),
+        ('Answered: "Which database should orders use?"="Postgres"', 1),
+        ("Approved the plan: Inline `load_all()`", 0),
+    ],
+)
+def test_a_verdict_on_one_task_and_a_plan_that_was_committed_are_no_facts(
+    told: Told, decision: str, told_of: int
+) -> None:
+    commit = ("tool_call", "git", {"tool": "Bash", "tool_input": {"command": 'git commit -m "Inline load_all"'}})
+
+    assert len(texts(told, ("user", "Go on."), ("decision", decision), commit)) == told_of

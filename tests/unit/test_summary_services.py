@@ -152,7 +152,12 @@ def test_what_was_done_to_a_matter_is_told_without_the_word_success(told: Told) 
 
 @pytest.mark.parametrize(
     "said",
-    ["You can take a total of 4 free bags.", "Your reservation HAT2X9 is for a trip from Oslo to Rome on May 3."],
+    [
+        "Your gift card balance is $60.",
+        "The origin, destination, and trip type cannot be changed.",
+        "You can take a total of 4 free bags.",
+        "Your reservation HAT2X9 is for a trip from Oslo to Rome on May 3.",
+    ],
 )
 def test_a_right_in_one_case_and_the_record_of_a_matter_are_no_facts(told: Told, said: str) -> None:
     assert texts(told, ("user", "Which?"), ("assistant", said)) == []
