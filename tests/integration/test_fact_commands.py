@@ -265,7 +265,7 @@ def test_what_is_imported_is_checked_as_what_is_told(nous: Nous) -> None:
 
     assert "line 1: confidence: " in told({"confidence": 77})
     assert "line 1: event_date: " in told({"event_date": "yesterday"})
-    assert "line 1: session_id has to be a text of 1 to 400 printable characters" in told({"source": {**line["record"]["fact"]["source"], "session_id": " "}})
+    assert "line 1: session_id has to be" in told({"source": {**line["record"]["fact"]["source"], "session_id": " "}})
     assert "line 1: turns.0: " in told({"source": {**line["record"]["fact"]["source"], "turns": [-5]}})
 
 
