@@ -116,7 +116,7 @@ class EpisodeSummarizer:
 
     def _saved(self, session: "_Session", episode: Episode, *also: Write) -> Effects:
         forgotten, now = self._kit.forgotten(episode.scope), self._kit.clock()
-        episode = without_candidates(replace(episode, ended_at=not_ahead(episode.ended_at, now)), forgotten)
+        episode = without_candidates(_in_time(episode, now), forgotten)
         replaces = without_candidates(session.stored, forgotten) if session.stored else None
         saved = SaveEpisode(episode=episode, replaces=replaces, brief=session.brief)
         said = EpisodeSummarized.of(episode, cause=session.event, by=NAME, at=now)
@@ -219,8 +219,16 @@ def _reason_to_skip(transcript: Transcript, event: SessionEnded, stored: Episode
 
 def _is_older(transcript: Transcript, event: SessionEnded, stored: Episode, now: datetime) -> bool:
     ended_at = _ended_at(event, transcript)
-    is_no_newer = transcript.bytes <= stored.bytes and (ended_at <= stored.ended_at or is_ahead(ended_at, now))
+    if is_ahead(ended_at, now):  # by a clock that tells nothing
+        return transcript.bytes < stored.bytes
+    is_no_newer = transcript.bytes <= stored.bytes and ended_at <= stored.ended_at
     return is_no_newer and (transcript.bytes, ended_at) != (stored.bytes, stored.ended_at)
+
+
+def _in_time(episode: Episode, now: datetime) -> Episode:
+    """*episode* as far as its clock can be believed."""
+    began, ended = episode.started_at, not_ahead(episode.ended_at, now)
+    return replace(episode, started_at=not_ahead(began, now) if began else None, ended_at=ended)
 
 
 def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:

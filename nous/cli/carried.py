@@ -45,12 +45,15 @@ def in_time(carried: Carried, now: datetime) -> tuple[Carried, int]:
 
     match carried.record:
         case Episode() as record:
-            found: Episode | Row = replace(record, ended_at=timely(record.ended_at))
+            began = not_ahead(record.started_at, now) if record.started_at else None
+            found: Episode | Row = replace(record, started_at=began, ended_at=timely(record.ended_at))
         case Learned(fact=fact) as record:
             learned_at, source = timely(fact.learned_at), timely_source(fact.source)
             found = replace(record, fact=replace(fact, source=source, learned_at=learned_at))
         case Confirmed() as record:
             found = replace(record, source=timely_source(record.source), at=timely(record.at))
+        case Superseded() | Linked() as record:
+            found = replace(record, at=timely(record.at))
         case record:
             found = record
     return replace(carried, record=found), ahead

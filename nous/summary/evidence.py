@@ -1,5 +1,6 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,9 @@ from nous.summary.statements import (
 )
 from nous.summary.talk import is_talk
 from nous.transcript.model import Entry, Kind, Transcript
+
+_OF_SOMEBODY = re.compile(r"[A-Z]\w+: (?=I\b|[Mm]y\b)")
+"""Begins what somebody else says, by their name."""
 
 _INTERRUPTED = "interrupted by user"
 _FEWEST_WITH_FAREWELL = 2
@@ -61,6 +65,15 @@ class Evidence:
     @cached_property
     def said(self) -> Sequence[Statement]:
         return [one for _, said in self.spoken for one in said]
+
+    @cached_property
+    def own_words(self) -> Sequence[Statement]:
+        """What the user says in their own name: not what they quote, play, or have worked on as a text."""
+        known, told = words(), [one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]
+        of_texts = {one.turn for one in told if known.says("of_a_text", one.text)}
+        played = {one.turn for one in told if known.says("pretends", one.text)}
+        own = (one for one in told if one.turn not in of_texts and not _OF_SOMEBODY.match(one.text))
+        return [one for one in own if not (played and one.turn >= min(played))]
 
     @cached_property
     def taught(self) -> Sequence[Statement]:

@@ -43,7 +43,7 @@ _PASSED_ON = re.compile(r" -- .*|`.*")
 _MANNER = re.compile(r" -(?:[vxs]|-?(?:count|timeout)(?:[= ]\w+)?)(?= |$)")
 """An option that changes how tests run, and not which."""
 
-_PICKS = re.compile(r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter)\b|\S*::)|\"[^\"]*$")
+_PICKS = re.compile(r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed)\b|\S*::)|\"[^\"]*$")
 """Picks some of the tests, or was cut within quotes."""
 
 _DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted) (?:to |that |on )?(?=\w)")
@@ -61,12 +61,12 @@ Source = Callable[[Evidence], Iterable[CandidateFact]]
 
 def candidate_facts(evidence: Evidence, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
     """At most *most* facts of a session: the surest, in the order they were said."""
-    return _in_order(distinct(filter(lasts, _found(evidence, SOURCES)))[:most])
+    return _in_order(distinct(filter(lasts, _found(evidence, SOURCES)), most))
 
 
 def wishes(evidence: Evidence) -> tuple[CandidateFact, ...]:
     """What the user wanted and decided, for good or for the session."""
-    return _in_order(distinct(_found(evidence, (standing_rules, choices, verdicts))))
+    return _in_order(distinct(_found(evidence, (standing_rules, choices, verdicts)), MOST_CANDIDATES))
 
 
 def _found(evidence: Evidence, sources: Iterable[Source]) -> Iterator[CandidateFact]:
@@ -103,15 +103,14 @@ def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
 def identities(evidence: Evidence) -> Iterator[CandidateFact]:
     """Names, addresses and numbers by which the user is known, each as it was told last.
 
-    The number of a matter is none, and who plays somebody else tells nothing.
+    The number of a matter is none.
     """
     known = words()
-    played = {one.turn for one in _said_by_user(evidence) if known.says("pretends", one.text)}
     found: dict[str, CandidateFact] = {}
     for one in _said_by_user(evidence):
         is_own = known.says("of_oneself", one.text) and not evidence.is_conversation
         is_said = (is_own or known.says("identity", one.text)) and not known.says("lacking", one.text)
-        if is_said and one.turn not in played and not looks_secret(one.text):
+        if is_said and not looks_secret(one.text):
             text = _who_alone(standing_alone(one.text))
             named = _BY_WHAT.search(text)
             told = in_third_person(text)
@@ -189,9 +188,9 @@ SOURCES: tuple[Source, ...] = (
 
 def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
     """What the user states, in sentences that can stand alone."""
-    for one in evidence.said:
+    for one in evidence.own_words:
         is_short = not _SHORTEST <= len(one.text) <= LONGEST
-        if one.speaker is Kind.USER and not (is_short or one.is_question or one.is_quoted or is_courtesy(one.text)):
+        if not (is_short or one.is_question or is_courtesy(one.text)):
             yield one
 
 

@@ -61,6 +61,9 @@ def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
 
 
 def _is_over(one: Statement, text: str, evidence: Evidence) -> bool:
-    """Whether what *text* says was put right, changed or taken away after it was said."""
+    """Whether what *text* says was put right, changed, taken away or taken back after it was said."""
+    next_said = (each for each in evidence.said if each.turn == one.turn + 1 and each.speaker is Kind.ASSISTANT)
+    if any(words().says("concedes", each.text) for each in next_said):
+        return True
     is_other_now = is_changed(one, evidence) and not words().says("constraint", text)
     return is_other_now or is_mended(one, evidence) or is_gone(text, one.place, evidence)

@@ -24,13 +24,15 @@ class _Said(NamedTuple):
     denials: int
 
 
-def distinct(facts: Iterable[CandidateFact]) -> list[CandidateFact]:
-    """Those of *facts* that none before them says: what the user said first, and then the surest, and the longest.
+def distinct(facts: Iterable[CandidateFact], most: int | None = None) -> list[CandidateFact]:
+    """At most *most* of *facts* that none before them says: the user's first, and then the surest, and the longest.
 
     So an agent that repeats a rule does not make a second one of it.
     """
     kept: list[CandidateFact] = []
     for fact in sorted(facts, key=lambda one: (one.trust is not Trust.USER, -one.confidence, -len(one.text))):
+        if len(kept) == most:
+            break
         if not any(alike(fact.text, other.text) or _retells(fact, other) for other in kept):
             kept.append(fact)
     return kept

@@ -13,7 +13,6 @@ from nous.summary.lessons import LONGEST, is_durable, name_in, standing_alone
 from nous.summary.names import subject_of
 from nous.summary.stale import is_changed
 from nous.summary.statements import Statement, is_wish
-from nous.transcript.model import Kind
 
 _SHORTEST = 12
 _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
@@ -21,7 +20,7 @@ _ENDED = re.compile(r"[.`:…]\Z")
 _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HERE = re.compile(r" (?:in |over )?here(?=[,.;]|\Z)")
 _OURS = re.compile(r"Our (?:\w+ ){1,4}?(?=(?:is|are|runs?|lives?|uses?|listens?|expires?|has|have)\b)")
-_NAMELESS = re.compile(r"Our [^A-Z\d`_./]*\Z")
+_NAMELESS = re.compile(r"Our [^A-Z\d`_./]*[.!]?\Z")
 _HOLDS = re.compile(
     r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
 )
@@ -43,11 +42,14 @@ def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
 
 
 def customs(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What "we" do or use, and how what is ours is, as it was said last."""
-    found: dict[str, CandidateFact] = {}
+    """What "we" do or use, and how what is ours is, as it was said last, where nothing was asked to be changed."""
+    known, found = words(), dict[str, CandidateFact]()
+    busy = {one.turn for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text)}
     for one in _of_work(evidence):
         text = _HERE.sub("", standing_alone(one.text))
-        is_told = words().opens("our_way", text) and not words().says("complaint", text)
+        is_told = known.opens("our_way", text) and not (known.says("complaint", text) or known.says("in_passing", text))
+        if one.turn in busy or is_changed(one, evidence):
+            continue
         if is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text):
             fact = by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
             ours = _OURS.match(text)
@@ -57,8 +59,8 @@ def customs(evidence: Evidence) -> Iterator[CandidateFact]:
 
 def _of_work(evidence: Evidence) -> Iterator[Statement]:
     is_other = evidence.is_conversation or evidence.is_service
-    said = (one for one in evidence.said if one.speaker is Kind.USER and not is_other)
-    return (one for one in said if not (one.is_question or one.is_quoted or one.is_heading))
+    said = (one for one in evidence.own_words if not is_other)
+    return (one for one in said if not (one.is_question or one.is_heading))
 
 
 def _known(said: Iterable[Statement], evidence: Evidence) -> Iterator[CandidateFact]:

@@ -173,6 +173,16 @@ def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_o
     assert late.skipped == OLDER
 
 
+def test_a_version_that_was_written_anew_by_a_clock_that_runs_ahead_replaces_the_one_before(
+    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+) -> None:
+    anew = SESSION.swapcase()
+    shelf.ended_at = {SESSION: LATER + timedelta(days=30), anew: LATER + timedelta(days=30)}
+
+    assert summarize(kit, store, ended(text=SESSION)).skipped is None
+    assert summarize(kit, store, ended(text=anew)).skipped is None
+
+
 @pytest.mark.parametrize("text", [SESSION, "User: hi"])
 def test_an_uploaded_transcript_is_released_whatever_came_of_it(kit: Kit, ended: Ended, text: str) -> None:
     effects = WORKER.build(kit)(ended(text=text, dataref=UPLOADED))

@@ -3,6 +3,7 @@
 import pytest
 
 from nous.learning.normalise import exact_form
+from nous.readable import readable
 
 
 @pytest.mark.parametrize(
@@ -131,3 +132,8 @@ def test_what_carries_meaning_stays(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["", "  \n", "...", "!!", "- ", "()", '""', "—", "` `"])
 def test_nothing_is_left_of_what_says_nothing(text: str) -> None:
     assert exact_form(text) == ""
+
+
+@pytest.mark.parametrize("sign", ["\u200e", "\x1b", "\x07", "\u202e", "\u2028"])
+def test_signs_that_steer_a_terminal_are_blanks_as_in_facts(sign: str) -> None:
+    assert exact_form(f"Run zebra{sign} on port 9") == exact_form(readable(f"Run zebra{sign} on port 9"))

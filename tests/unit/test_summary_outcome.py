@@ -76,6 +76,11 @@ CASES: dict[str, tuple[Entries, Outcome, str]] = {
         Outcome.PARTIAL,
         "last tool call of turn 1 failed",
     ),
+    "content with what is no more": (
+        (ASKED, EDIT, ("assistant", "Fixed the parser."), ("user", "Thanks, it no longer crashes!")),
+        Outcome.RESOLVED,
+        "turn 2 the user was content",
+    ),
     "not content": (
         (ASKED, EDIT, ("assistant", "Fixed the parser."), ("user", "Thanks, but it still fails. Bye.")),
         Outcome.PARTIAL,

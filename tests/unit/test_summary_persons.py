@@ -28,6 +28,10 @@ def texts(told: Told, *said: str) -> list[str]:
         "What is this?\nmy-app: My name is worker-7 and I live in pod 3\nUser root: I prefer ipv6",
         "What is this?\n2026-03-01 12:00:00 We always use replica 3.\nINFO We never use replica 4 in any pod.",
         "Pretend you are a captain. My name is Jack and my id is 40.",
+        "Write a cover letter for Jane: I live in Ohio. My phone number is 555-1212.",
+        "A customer wrote us: I live in Texas. We use your API with Java 8.",
+        "Summarize this chat:\nTom: I live in Graz.\nAnn: My email is ann@x.example. We use Jira.",
+        "Tom: my email is tom@x.example.",
     ],
 )
 def test_the_words_of_others_and_of_a_part_that_is_played_tell_nothing_of_the_user(told: Told, said: str) -> None:
@@ -80,4 +84,16 @@ def test_what_is_ours_is_known_as_it_was_told_last(told: Told) -> None:
     ],
 )
 def test_what_is_told_to_be_put_right_is_no_circumstance(told: Told, said: str) -> None:
+    assert texts(told, said) == []
+
+
+def test_who_plays_a_part_goes_on_to_do_so(told: Told) -> None:
+    assert texts(told, "Let's role-play, you ask me things.", "My name is Max and I live in Springfield.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I live in fear of this module.", "My wife is waiting, be quick.", "My manager is on vacation, so merge it."],
+)
+def test_a_manner_of_speaking_is_no_person(told: Told, said: str) -> None:
     assert texts(told, said) == []

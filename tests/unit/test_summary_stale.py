@@ -89,3 +89,10 @@ def test_tests_are_run_by_a_command_that_ran_some(told: Told, result: str, told_
     found = texts(told, ("user", "Test it."), command, ("tool_result", result, {"call_id": "1"}))
 
     assert found == ["Tests are run with `make test`."] * told_of
+
+
+def test_what_the_agent_takes_back_is_no_finding(told: Told) -> None:
+    said = ("user", "Why is it slow?"), ("assistant", WIDE), ("user", "No, it takes the longest.")
+
+    assert texts(told, *said, ("assistant", "You are right, I misread it.")) == []
+    assert texts(told, *said, ("assistant", "It takes the first in all cases.")) == [WIDE]
