@@ -94,17 +94,18 @@ class Forever:
 
 
 def test_one_thread_runs_the_loop_whoever_asks_and_none_when_it_is_closed() -> None:
-    names: set[str] = set()
+    threads: set[threading.Thread] = set()
 
     async def note() -> None:
-        names.add(threading.current_thread().name)
+        threads.add(threading.current_thread())
 
     with LoopThread() as loop, ThreadPoolExecutor(8) as pool:
         for call in [pool.submit(loop.run, note, deadline=5) for _ in range(100)]:
             call.result()
 
-    assert names == {"nous-llm-loop"}
-    assert "nous-llm-loop" not in [thread.name for thread in threading.enumerate()]
+    (only,) = threads
+    assert only.name == "nous-llm-loop"
+    assert not only.is_alive()
 
 
 def test_building_a_model_loads_no_package_of_a_provider() -> None:
