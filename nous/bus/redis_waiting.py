@@ -12,11 +12,11 @@ from nous.errors import Misconfigured
 
 _DISK_MS = 5000
 _GLANCE = 0.02
-"""Seconds between two looks at a key."""
-
+"""Seconds between two looks at a key: one that is gone, or whose time is over, tells nobody."""
 
 _LONGEST = 25.0
 """Seconds that a commit waits for others: longer than a key lives that nobody renews (see `RedisLogs.hold`)."""
+
 _SILENT = 2.0
 """Seconds of waiting of which nothing is said: nearly all are over by then."""
 

@@ -46,10 +46,10 @@ def customs(evidence: Evidence) -> Iterator[CandidateFact]:
     known, found = words(), dict[str, CandidateFact]()
     busy = {one.turn for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text)}
     for one in _of_work(evidence):
-        text = _HERE.sub("", standing_alone(one.text))
-        is_told = known.opens("our_way", text) and not (known.says("complaint", text) or known.says("in_passing", text))
         if one.turn in busy or is_changed(one, evidence):
             continue
+        text = _HERE.sub("", standing_alone(one.text))
+        is_told = known.opens("our_way", text) and not (known.says("complaint", text) or known.says("in_passing", text))
         if is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text):
             fact = by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
             ours = _OURS.match(text)

@@ -42,9 +42,8 @@ def _rejection(what: str, reason: str, title: str | None) -> Verdict | None:
     if not _instructs(reason):
         return None
     described, file = _DESCRIBED.match(what), _FILE.match(what)
-    named = (
-        f"{title} as it was" if title else (f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT))
-    )
+    named = f"“{described['told']}”" if described else shortened(what, _LONGEST_WHAT)
+    named = f"{title} as it was" if title else named
     return Verdict(f"The user rejected {named}: “{reason}”", file["file"] if file else code_of(reason, "user"))
 
 
