@@ -28,7 +28,9 @@ from nous.summary.statements import (
 from nous.summary.talk import is_talk
 from nous.transcript.model import Entry, Kind, Transcript
 
-_OF_SOMEBODY = re.compile(r"[A-Z]\w+: (?=I\b|[Mm]y\b)")
+_OF_SOMEBODY = re.compile(
+    r"(?!(?i:remember|important|note|hint|ps|fyi|reminder|todo|rule|also):)[A-Z]\w+: (?=I\b|[Mm]y\b)"
+)
 """Begins what somebody else says, by their name."""
 
 _INTERRUPTED = "interrupted by user"
@@ -72,8 +74,9 @@ class Evidence:
         known, told = words(), [one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]
         of_texts = {one.turn for one in told if known.says("of_a_text", one.text)}
         played = {one.turn for one in told if known.says("pretends", one.text)}
-        own = (one for one in told if one.turn not in of_texts and not _OF_SOMEBODY.match(one.text))
-        return [one for one in own if not (played and one.turn >= min(played))]
+        others = of_texts | {one.turn for one in told if played and one.turn >= min(played)}
+        own = (one for one in told if one.turn not in others or known.says("for_good", one.text))
+        return [one for one in own if not _OF_SOMEBODY.match(one.text)]
 
     @cached_property
     def taught(self) -> Sequence[Statement]:

@@ -97,3 +97,19 @@ def test_who_plays_a_part_goes_on_to_do_so(told: Told) -> None:
 )
 def test_a_manner_of_speaking_is_no_person(told: Told, said: str) -> None:
     assert texts(told, said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "From now on, never shorten variable names.",
+        "Pretend I'm new here. From now on, always use pnpm, never npm.",
+        "From now on always summarize in two sentences.",
+    ],
+)
+def test_what_is_meant_from_now_on_is_a_rule_beside_whatever_it_stands(told: Told, said: str) -> None:
+    assert texts(told, said) == [f"From now on{said.partition('From now on')[2]}"]
+
+
+def test_a_label_is_nobody_who_speaks(told: Told) -> None:
+    assert texts(told, "Important: My user ID is ann_lee_9.") != []
