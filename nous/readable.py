@@ -2,13 +2,19 @@
 
 import re
 
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""What steers a terminal, breaks a line unseen, or turns around what stands beside it; not tabs and line breaks."""
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+"""What steers a terminal, or breaks a line unseen; not tabs and line breaks."""
+
+_UNSEEN = re.compile(r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""What takes no room: marks that turn around what stands beside them, or say where a word may be broken."""
 
 
 def readable(text: str) -> str:
-    """*text* with a blank for each sign that steers a terminal: whoever wrote it may come from anywhere."""
-    return _STEERING.sub(" ", text)
+    """*text* with a blank for each sign that steers a terminal, and without marks that nobody sees.
+
+    Whoever wrote it may come from anywhere.
+    """
+    return _STEERING.sub(" ", _UNSEEN.sub("", text))
 
 
 def one_line(text: str) -> str:

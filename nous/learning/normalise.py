@@ -87,7 +87,8 @@ def exact_form(text: str) -> str:
     between spaces may be code and is kept as it is, since case and signs have a meaning there: `128M`, `getUserID`,
     `/Docs`, `-lA`, `[0, 10)`, `C++`, `€`. So is punctuation, but at the end: `No, users can` is not `No users can`. And
     so is what stands in backticks, and with them, unless it is the same without: `` `save!` ``, but not `` `ruff` ``;
-    or in quotes, if it is another thing without: `"true"`. Signs that steer a terminal are blanks, as in facts.
+    or in quotes, if it is another thing without: `"true"`. Signs that steer a terminal are blanks and marks
+    that nobody sees are none, as in facts.
     """
     form = _once(readable(text))
     for _ in range(_DEEPEST if _ADORNED.search(form) else 0):

@@ -1,6 +1,5 @@
 """What a transcript shows of how a session went, before anybody judges it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,12 +25,8 @@ from nous.summary.statements import (
     terms,
 )
 from nous.summary.talk import is_talk
+from nous.summary.voices import own_words
 from nous.transcript.model import Entry, Kind, Transcript
-
-_OF_SOMEBODY = re.compile(
-    r"(?!(?i:remember|important|note|hint|ps|fyi|reminder|todo|rule|also):)[A-Z]\w+: (?=I\b|[Mm]y\b)"
-)
-"""Begins what somebody else says, by their name."""
 
 _INTERRUPTED = "interrupted by user"
 _FEWEST_WITH_FAREWELL = 2
@@ -71,12 +66,7 @@ class Evidence:
     @cached_property
     def own_words(self) -> Sequence[Statement]:
         """What the user says in their own name: not what they quote, play, or have worked on as a text."""
-        known, told = words(), [one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]
-        of_texts = {one.turn for one in told if known.says("of_a_text", one.text)}
-        played = {one.turn for one in told if known.says("pretends", one.text)}
-        others = of_texts | {one.turn for one in told if played and one.turn >= min(played)}
-        own = (one for one in told if one.turn not in others or known.says("for_good", one.text))
-        return [one for one in own if not _OF_SOMEBODY.match(one.text)]
+        return list(own_words([one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]))
 
     @cached_property
     def taught(self) -> Sequence[Statement]:

@@ -23,7 +23,7 @@ from nous.summary.repeats import distinct
 from nous.summary.services import services_done, services_told
 from nous.summary.stale import is_gone
 from nous.summary.stated import circumstances, corrections, customs
-from nous.summary.statements import Statement, is_courtesy
+from nous.summary.statements import Statement, is_courtesy, without_wish
 from nous.summary.third_person import in_third_person
 from nous.summary.verdicts import verdict_in
 from nous.transcript.model import Kind
@@ -82,9 +82,9 @@ def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
     known = words()
     for one in _said_by_user(evidence) if not evidence.is_conversation else ():
         said = _COMMAND.sub("", one.text)
-        is_order = known.says("standing_rule", said) and known.opens("directive", said)
+        text = standing_alone(said)
+        is_order = known.says("standing_rule", said) and any(known.opens("directive", each) for each in (said, text))
         if is_order or known.says("obliges", said):
-            text = standing_alone(said)
             yield by_user(text, one.turn, Category.RULE, confidence=0.9, subject=code_of(text, "user"))
 
 
@@ -111,7 +111,7 @@ def identities(evidence: Evidence) -> Iterator[CandidateFact]:
         is_own = known.says("of_oneself", one.text) and not evidence.is_conversation
         is_said = (is_own or known.says("identity", one.text)) and not known.says("lacking", one.text)
         if is_said and not looks_secret(one.text):
-            text = _who_alone(standing_alone(one.text))
+            text = without_wish(_who_alone(standing_alone(one.text)))
             named = _BY_WHAT.search(text)
             told = in_third_person(text)
             found[named[1].lower() if named else told] = by_user(told, one.turn, Category.PERSON, confidence=0.9)

@@ -11,10 +11,13 @@ from nous.summary.lessons import begins_as_event, is_bound, is_lesson, name_in, 
 from nous.summary.names import code_of, is_named, subject_of
 from nous.summary.policies import accords, ruling
 from nous.summary.stale import is_changed, is_gone, is_mended, is_of_the_moment
-from nous.summary.statements import Statement, is_of_work, is_proposed
+from nous.summary.statements import Statement, is_of_work, is_proposed, terms
 from nous.transcript.model import Kind
 
 _RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
+_NAMES_SOMETHING = 2
+"""How many words, but for the most frequent, an objection has that says to what it objects."""
+
 _LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
 
 
@@ -62,8 +65,16 @@ def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
 
 def _is_over(one: Statement, text: str, evidence: Evidence) -> bool:
     """Whether what *text* says was put right, changed, taken away or taken back after it was said."""
-    next_said = (each for each in evidence.said if each.turn == one.turn + 1 and each.speaker is Kind.ASSISTANT)
-    if any(words().says("concedes", each.text) for each in next_said):
+    if _is_taken_back(one, evidence):
         return True
     is_other_now = is_changed(one, evidence) and not words().says("constraint", text)
     return is_other_now or is_mended(one, evidence) or is_gone(text, one.place, evidence)
+
+
+def _is_taken_back(one: Statement, evidence: Evidence) -> bool:
+    """Whether the agent says in the next turn that it was wrong: about *one*, or about nothing by name."""
+    said = [each for each in evidence.said if each.turn == one.turn + 1]
+    admitted = [each for each in said if each.speaker is Kind.ASSISTANT and words().says("concedes", each.text)]
+    objected = [each for each in said if each.speaker is Kind.USER]
+    about = {term for each in (*admitted, *objected) for term in terms(words().contains["concedes"].sub("", each.text))}
+    return bool(admitted) and (len(about) < _NAMES_SOMETHING or not about.isdisjoint(terms(one.text)))

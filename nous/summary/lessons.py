@@ -124,8 +124,10 @@ def worth(one: Statement) -> float:
 
 
 def standing_alone(text: str) -> str:
-    """*text* without the word that ties it to what was said before, and without the lines of the files it names."""
+    """*text* without its label, the word that ties it to what was said before, and the lines of the files it names."""
     bare = _WAS.sub("", _OF_A_NAME.sub(r"\1 ", _TIE.sub("", _AT_LINE.sub(r"\1", _THOUGH.sub("", text)))))
+    label, colon, rest = bare.partition(": ")
+    bare = rest if colon and label.lower() in words().sets["labels"] else bare
     return bare[:1].upper() + bare[1:]
 
 

@@ -12,7 +12,7 @@ from nous.summary.lasting import outlasts
 from nous.summary.lessons import LONGEST, is_durable, name_in, standing_alone
 from nous.summary.names import subject_of
 from nous.summary.stale import is_changed
-from nous.summary.statements import Statement, is_wish
+from nous.summary.statements import Statement, is_wish, terms, without_wish
 
 _SHORTEST = 12
 _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
@@ -21,6 +21,7 @@ _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HERE = re.compile(r" (?:in |over )?here(?=[,.;]|\Z)")
 _OURS = re.compile(r"Our (?:\w+ ){1,4}?(?=(?:is|are|runs?|lives?|uses?|listens?|expires?|has|have)\b)")
 _NAMELESS = re.compile(r"Our [^A-Z\d`_./]*[.!]?\Z")
+_ABOUT_IT = re.compile(r"\W*(?:\w+ ){0,4}(?:it|that|this|them)\b", re.IGNORECASE)
 _HOLDS = re.compile(
     r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
 )
@@ -44,17 +45,26 @@ def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
 def customs(evidence: Evidence) -> Iterator[CandidateFact]:
     """What "we" do or use, and how what is ours is, as it was said last, where nothing was asked to be changed."""
     known, found = words(), dict[str, CandidateFact]()
-    busy = {one.turn for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text)}
     for one in _of_work(evidence):
-        if one.turn in busy or is_changed(one, evidence):
-            continue
-        text = _HERE.sub("", standing_alone(one.text))
+        text = without_wish(_HERE.sub("", standing_alone(one.text)))
         is_told = known.opens("our_way", text) and not (known.says("complaint", text) or known.says("in_passing", text))
-        if is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text):
+        is_kept = is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text)
+        if is_kept and not (is_changed(one, evidence) or _is_to_change(one, evidence)):
             fact = by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
             ours = _OURS.match(text)
             found[ours[0] if ours else text] = fact
     yield from found.values()
+
+
+def _is_to_change(one: Statement, evidence: Evidence) -> bool:
+    """Whether the user wants something done in the turn of *one* that is about the same, or about "it"."""
+    wanted = (
+        each
+        for each in _of_work(evidence)
+        if each.turn == one.turn and each is not one and (is_wish(each) or words().says("wants_mending", each.text))
+    )
+    named = terms(one.text)
+    return any(_ABOUT_IT.match(each.text) or not named.isdisjoint(terms(each.text)) for each in wanted)
 
 
 def _of_work(evidence: Evidence) -> Iterator[Statement]:

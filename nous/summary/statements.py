@@ -175,6 +175,12 @@ def is_wish(one: Statement) -> bool:
     return (bool(named) and words().opens("wish", one.text)) or (len(named) > 1 and one.is_question)
 
 
+def without_wish(text: str) -> str:
+    """*text* without what it asks for at its end."""
+    told, comma, asked = text.rpartition(", ")
+    return told if comma and words().opens("wish", asked) else text
+
+
 def is_proposed(one: Statement) -> bool:
     """Whether a statement is what could or should be done: it stands under a plan or options, or begins as an order."""
     known = words()

@@ -135,5 +135,12 @@ def test_nothing_is_left_of_what_says_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("sign", ["\u200e", "\x1b", "\x07", "\u202e", "\u2028"])
-def test_signs_that_steer_a_terminal_are_blanks_as_in_facts(sign: str) -> None:
+def test_signs_that_steer_a_terminal_count_as_in_facts(sign: str) -> None:
     assert exact_form(f"Run zebra{sign} on port 9") == exact_form(readable(f"Run zebra{sign} on port 9"))
+
+
+@pytest.mark.parametrize("mark", ["\u200e", "\u202e", "\u2066", "\u200b", "\u2060", "\u00ad", "\ufeff"])
+def test_marks_that_nobody_sees_make_no_other_fact_wherever_they_stand(mark: str) -> None:
+    text = "Run zebra, and on port 9."
+
+    assert {exact_form(f"{text[:at]}{mark}{text[at:]}") for at in range(len(text) + 1)} == {exact_form(text)}

@@ -4,13 +4,18 @@ import pytest
 
 from nous.readable import one_line, readable
 
-MARKS = "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069"
+MARKS = "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u200b", "\u00ad"
 BREAKS = "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"
 
 
-@pytest.mark.parametrize("sign", ["\x1b", "\x9b", *MARKS, *BREAKS])
-def test_a_blank_stands_for_what_steers_or_turns_around(sign: str) -> None:
+@pytest.mark.parametrize("sign", ["\x1b", "\x9b", *BREAKS])
+def test_a_blank_stands_for_what_steers(sign: str) -> None:
     assert readable(f"paid{sign}back") == "paid back"
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_nothing_stands_for_what_turns_around_or_is_never_seen(mark: str) -> None:
+    assert readable(f"paid{mark} back") == "paid back"
 
 
 def test_tabs_and_line_breaks_stay_where_a_text_may_have_lines() -> None:

@@ -111,5 +111,41 @@ def test_what_is_meant_from_now_on_is_a_rule_beside_whatever_it_stands(told: Tol
     assert texts(told, said) == [f"From now on{said.partition('From now on')[2]}"]
 
 
-def test_a_label_is_nobody_who_speaks(told: Told) -> None:
-    assert texts(told, "Important: My user ID is ann_lee_9.") != []
+@pytest.mark.parametrize("label", ["Important", "PS", "Note", "Context", "UPDATE"])
+def test_a_label_is_nobody_who_speaks_and_no_part_of_the_fact(told: Told, label: str) -> None:
+    assert texts(told, f"{label}: my user ID is ann_lee_9.") == ["The user's user ID is ann_lee_9."]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("My email is ann@x.example, draft a signature with it.", "The user's email is ann@x.example."),
+        ("My name is Bob. Translate all answers into German.", "The user's name is Bob."),
+        ("I prefer short answers. Summarize the log.", "The user prefers short answers."),
+        ("My name is Ann Lee. Fix the role-play feature in game.py.", "The user's name is Ann Lee."),
+        ("The proxy must act as a cache. My name is Ann Lee.", "The user's name is Ann Lee."),
+        ("My email: ann@x.example", "The user's email: ann@x.example."),
+        ("I live in berlin.", "The user lives in berlin."),
+        ("Note: I always want type hints in Python.", "I always want type hints in Python."),
+    ],
+)
+def test_work_on_a_text_silences_nobody_who_speaks_beside_it(told: Told, said: str, fact: str) -> None:
+    assert texts(told, said) == [fact]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Translate to German\n\nMy name is Olaf. I live in Hamburg.",
+        "Hi, I'm Tom and I live in Graz. We use Jira.\n\nPlease summarize this email.",
+        "He wrote: I live in Graz. My name is Tom.",
+    ],
+)
+def test_a_text_that_is_to_be_worked_on_speaks_for_others(told: Told, said: str) -> None:
+    assert texts(told, said) == []
+
+
+def test_what_is_pretended_once_is_over_with_its_turn(told: Told) -> None:
+    said = "Pretend I'm new here. My name is Zed Zero.", "My name is Ann Lee."
+
+    assert texts(told, *said) == ["The user's name is Ann Lee."]

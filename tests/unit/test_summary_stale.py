@@ -96,3 +96,16 @@ def test_what_the_agent_takes_back_is_no_finding(told: Told) -> None:
 
     assert texts(told, *said, ("assistant", "You are right, I misread it.")) == []
     assert texts(told, *said, ("assistant", "It takes the first in all cases.")) == [WIDE]
+
+
+@pytest.mark.parametrize(
+    ("reply", "admitted"),
+    [
+        ("I think it has nothing to do with DNS.", "You're right, DNS is not at fault."),
+        ("Are you sure?", "You're right to ask. I looked again."),
+    ],
+)
+def test_what_the_agent_admits_of_something_else_takes_nothing_back(told: Told, reply: str, admitted: str) -> None:
+    said = ("user", "Why is it slow?"), ("assistant", WIDE), ("user", reply)
+
+    assert texts(told, *said, ("assistant", admitted)) == [WIDE]

@@ -53,6 +53,13 @@ def test_what_the_user_states_in_passing_is_known(told: Told, said: str, fact: s
         "We run into an error in parser.py when the file is empty.",
         "We use redis, don't we.",
         "Our API uses express 4. Upgrade to express 5.",
+        "We use Jest. Please replace it with vitest.",
+        "We deploy on Friday.",
+        "We ship on Monday to ghcr.io.",
+        "We keep getting errors from `parser.py`.",
+        "Our backup job has an error in S3.",
+        "Our build is red.",
+        "Our release is next week.",
         "We use moment.js for dates. Replace it with dayjs everywhere.",
         "I think the database in `db.py` is broken somehow.",
         "The config in `prod.yaml` is probably wrong somewhere in there.",
@@ -61,6 +68,42 @@ def test_what_the_user_states_in_passing_is_known(told: Told, said: str, fact: s
 )
 def test_questions_guesses_and_orders_state_nothing(told: Told, said: str) -> None:
     assert texts(told, ("user", said), RUN, ("assistant", "Noted.")) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We keep secrets in Vault.",
+        "We test with pytest-xdist on CI.",
+        "We release every second week from `main`.",
+        "We run our tests with `tox`.",
+        "We use Sentry for errors.",
+        "We use red/green deploys with Argo.",
+        "We deploy on Tuesdays from the release branch.",
+        "We deploy every Friday with `make ship`.",
+        "Our sessions expire after 30 minutes.",
+        "Our error tracker is Sentry.",
+        "Our release branch is `stable`.",
+        "We write commit messages in imperative mood.",
+    ],
+)
+def test_a_custom_is_known_though_its_words_may_tell_news_as_well(told: Told, said: str) -> None:
+    assert texts(told, ("user", said), RUN, ("assistant", "Noted.")) == [said]
+
+
+@pytest.mark.parametrize(
+    "asked", ["Add a test for parser.py and run it.", "Open a PR.", "Please summarize the log.", "Draft the changelog"]
+)
+def test_a_custom_is_known_beside_a_request_for_something_else(told: Told, asked: str) -> None:
+    custom = "We use uv, not pip."
+
+    assert texts(told, ("user", f"{custom} {asked}"), RUN, ("assistant", "Noted.")) == [custom]
+
+
+def test_what_is_asked_for_in_the_same_sentence_is_no_part_of_the_custom(told: Told) -> None:
+    said = "Our API runs on port 8080, fix the health check."
+
+    assert texts(told, ("user", said), RUN, ("assistant", "Noted.")) == ["Our API runs on port 8080."]
 
 
 def test_what_was_changed_after_it_was_stated_is_left_out(told: Told) -> None:

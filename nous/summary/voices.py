@@ -1,0 +1,55 @@
+"""Whose words a user's messages hold: their own, somebody else's, or those of a part that they play."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from nous.language import words
+from nous.summary.statements import Statement
+
+_SPEAKER = re.compile(r"(?P<name>[A-Z]\w+): (?=I\b|[Mm]y\b)")
+"""Begins what somebody says, by their name, unless that is a label."""
+
+_COLON = re.compile(r":(?=\s|\Z)")
+_STOP = re.compile(r"[.?!\u2026][\"')]?\Z")
+
+
+def own_words(told: Sequence[Statement]) -> Iterator[Statement]:
+    """What of *told*, a user's statements in order, they say in their own name.
+
+    What is meant from now on is theirs, whatever it stands beside.
+    """
+    known = words()
+    parts = (one.turn for one in told if known.says("role_play", one.text))
+    played_from = min(parts, default=math.inf)
+    for turn, statements in groupby(told, key=lambda one: one.turn):
+        said = list(statements)
+        own = 0 if turn >= played_from else _before_others(said)
+        for number, one in enumerate(said):
+            is_own = number < own and not _is_of_somebody(one.text)
+            if is_own or known.says("for_good", one.text):
+                yield one
+
+
+def _before_others(said: Sequence[Statement]) -> int:
+    """How many statements of a turn come before somebody else speaks in it: none, if all of it is about such a text."""
+    known = words()
+    if any(known.opens("pretends", one.text) or known.says("of_a_text", one.text) for one in said):
+        return 0
+    begins = (place for number, one in enumerate(said) if (place := _hands_over(one, number)) is not None)
+    return next(begins, len(said))
+
+
+def _hands_over(one: Statement, number: int) -> int | None:
+    """From which statement on somebody else speaks, if *one*, the statement *number*, hands over to them."""
+    known = words()
+    is_work = known.says("works_on_text", one.text)
+    if known.says("introduces", one.text) or (is_work and _COLON.search(one.text)):
+        return number
+    return number + 1 if is_work and not _STOP.search(one.text) else None
+
+
+def _is_of_somebody(text: str) -> bool:
+    found = _SPEAKER.match(text)
+    return found is not None and found["name"].lower() not in words().sets["labels"]
