@@ -10,7 +10,7 @@ from nous.summary.evidence import Evidence
 from nous.summary.lessons import begins_as_event, is_bound, is_lesson, name_in, standing_alone
 from nous.summary.names import code_of, is_named, subject_of
 from nous.summary.policies import accords, ruling
-from nous.summary.stale import is_changed, is_gone, is_mended, is_of_the_moment
+from nous.summary.stale import is_changed, is_gone, is_history, is_mended, is_of_the_moment
 from nous.summary.statements import Statement, is_of_work, is_proposed, terms
 from nous.transcript.model import Kind
 
@@ -48,7 +48,8 @@ def _is_about_the_work(one: Statement, text: str) -> bool:
     """Whether *text* tells what was done, seen or meant to be done, and not how things are."""
     known = words()
     is_deed = begins_as_event(_LABEL.sub("", text)) or known.says("shows_change", text) or is_of_work(one)
-    return is_deed or is_proposed(one) or known.says("observed", text) or is_of_the_moment(text)
+    is_past = known.says("observed", text) or is_of_the_moment(text) or is_history(text)
+    return is_deed or is_proposed(one) or is_past
 
 
 def _can_be_told(one: Statement, text: str, evidence: Evidence) -> bool:

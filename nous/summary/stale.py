@@ -1,16 +1,27 @@
 """What was said of things that the session then went on to change: it was true when it was said."""
 
+import re
+
 from nous.language import words
 from nous.summary.evidence import Evidence
 from nous.summary.names import names_in
 from nous.summary.statements import Statement
 from nous.transcript.model import Kind
 
+_WORD = re.compile(r"[\w'\u2019]+")
+
 
 def is_of_the_moment(text: str) -> bool:
     """Whether *text* says what is before its reader just now."""
     known = words()
     return known.opens("of_the_moment", text) or known.opens("on_show", text) or known.says("new_here", text)
+
+
+def is_history(text: str) -> bool:
+    """Whether *text* tells only what a thing did, and not what it does."""
+    known = words()
+    told = {word.lower().replace("\u2019", "'") for word in _WORD.findall(text)}
+    return known.says("happened", text) and told.isdisjoint(known.sets["stating"] - known.sets["of_any_time"])
 
 
 def is_mended(one: Statement, evidence: Evidence) -> bool:

@@ -1,6 +1,5 @@
 """Whose words a user's messages hold: their own, somebody else's, or those of a part that they play."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -20,16 +19,22 @@ def own_words(told: Sequence[Statement]) -> Iterator[Statement]:
 
     What is meant from now on is theirs, whatever it stands beside.
     """
-    known = words()
-    parts = (one.turn for one in told if known.says("role_play", one.text))
-    played_from = min(parts, default=math.inf)
-    for turn, statements in groupby(told, key=lambda one: one.turn):
+    known, plays = words(), False
+    for _, statements in groupby(told, key=lambda one: one.turn):
         said = list(statements)
-        own = 0 if turn >= played_from else _before_others(said)
+        plays = _plays(said, plays=plays)
+        own = 0 if plays else _before_others(said)
         for number, one in enumerate(said):
             is_own = number < own and not _is_of_somebody(one.text)
             if is_own or known.says("for_good", one.text):
                 yield one
+
+
+def _plays(said: Sequence[Statement], *, plays: bool) -> bool:
+    """Whether the user is somebody else in a turn, who was before, or was not."""
+    known = words()
+    begins, ends = (any(known.says(name, one.text) for one in said) for name in ("role_play", "leaves_part"))
+    return begins or (plays and not ends)
 
 
 def _before_others(said: Sequence[Statement]) -> int:

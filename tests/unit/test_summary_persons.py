@@ -87,6 +87,17 @@ def test_what_is_told_to_be_put_right_is_no_circumstance(told: Told, said: str) 
     assert texts(told, said) == []
 
 
+def test_who_leaves_a_part_speaks_for_themselves_again(told: Told) -> None:
+    said = (
+        "Let's role-play, you ask me things.",
+        "My name is Max.",
+        "Ok stop. My actual name is Lena.",
+        "I live in Graz.",
+    )
+
+    assert texts(told, *said) == ["The user's actual name is Lena.", "The user lives in Graz."]
+
+
 def test_who_plays_a_part_goes_on_to_do_so(told: Told) -> None:
     assert texts(told, "Let's role-play, you ask me things.", "My name is Max and I live in Springfield.") == []
 

@@ -109,3 +109,18 @@ def test_what_the_agent_admits_of_something_else_takes_nothing_back(told: Told, 
     said = ("user", "Why is it slow?"), ("assistant", WIDE), ("user", reply)
 
     assert texts(told, *said, ("assistant", admitted)) == [WIDE]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "`handle_before` used `input.session_id` directly while `handle_after` used `current_session()` instead.",
+        "The state machine emitted `Condense`, but the action was never dispatched because `run()` returned early.",
+        "Root cause: `touch_session()` updates stale sessions on every commit, since `phase` is empty.",
+        "The relevant flags are `force_hooks`, `skip_push` and `--telemetry`, because they default to true.",
+        "Since lines of `log.jsonl` cannot be split, the correct approach is to return an error.",
+    ],
+)
+def test_what_a_thing_did_or_is_to_do_is_not_how_it_is(told: Told, said: str) -> None:
+    assert texts(told, ("user", "Look into it."), ("assistant", said)) == []
+    assert texts(told, ("user", "Look into it."), ("assistant", WIDE)) == [WIDE]
