@@ -1,8 +1,9 @@
 """What the user states of how things are, in a session of work."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from nous.episode import CandidateFact, Category
 from nous.language import words
@@ -21,7 +22,7 @@ _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HERE = re.compile(r" (?:in |over )?here(?=[,.;]|\Z)")
 _OURS = re.compile(r"Our (?:\w+ ){1,4}?(?=(?:is|are|runs?|lives?|uses?|listens?|expires?|has|have)\b)")
 _NAMELESS = re.compile(r"Our [^A-Z\d`_./]*[.!]?\Z")
-_ABOUT_IT = re.compile(r"\W*(?:\w+ ){0,4}(?:it|that|this|them)\b", re.IGNORECASE)
+_ABOUT_IT = re.compile(r"\W*(?:\S+ ){0,4}(?:it|that|this|them)\b", re.IGNORECASE)
 _HOLDS = re.compile(
     r"\b(?:is|are|has|have|runs?|lives?|listens?|stands?|uses?|needs?|requires?|must|cannot|expires?)\b"
 )
@@ -30,10 +31,10 @@ _HOLDS = re.compile(
 
 def circumstances(evidence: Evidence) -> Iterator[CandidateFact]:
     """How things are, each with its name, in whole sentences; what is broken is mended next."""
-    known = words()
-    mended = {one.turn for one in _of_work(evidence) if known.says("wants_mending", one.text)}
-    told = (one for one in _of_work(evidence) if not known.says("complaint", one.text))
-    return _known((one for one in told if one.turn not in mended), evidence)
+    known, wanted = words(), _wanted(evidence)
+    is_wrong = ("complaint", "wants_mending")
+    told = (one for one in _of_work(evidence) if not any(known.says(name, one.text) for name in is_wrong))
+    return _known((one for one in told if not _is_to_change(one, wanted)), evidence)
 
 
 def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -44,27 +45,34 @@ def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
 
 def customs(evidence: Evidence) -> Iterator[CandidateFact]:
     """What "we" do or use, and how what is ours is, as it was said last, where nothing was asked to be changed."""
-    known, found = words(), dict[str, CandidateFact]()
+    known, wanted, found = words(), _wanted(evidence), dict[str, CandidateFact]()
     for one in _of_work(evidence):
         text = without_wish(_HERE.sub("", standing_alone(one.text)))
         is_told = known.opens("our_way", text) and not (known.says("complaint", text) or known.says("in_passing", text))
         is_kept = is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text)
-        if is_kept and not (is_changed(one, evidence) or _is_to_change(one, evidence)):
+        if is_kept and not (is_changed(one, evidence) or _is_to_change(one, wanted)):
             fact = by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
             ours = _OURS.match(text)
             found[ours[0] if ours else text] = fact
     yield from found.values()
 
 
-def _is_to_change(one: Statement, evidence: Evidence) -> bool:
-    """Whether the user wants something done in the turn of *one* that is about the same, or about "it"."""
-    wanted = (
-        each
-        for each in _of_work(evidence)
-        if each.turn == one.turn and each is not one and (is_wish(each) or words().says("wants_mending", each.text))
-    )
+def _wanted(evidence: Evidence) -> Mapping[int, Sequence[Statement]]:
+    """What the user wants done, or put right, in each turn."""
+    known = words()
+    asked = (one for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text))
+    return {turn: list(said) for turn, said in groupby(asked, key=lambda one: one.turn)}
+
+
+def _is_to_change(one: Statement, wanted: Mapping[int, Sequence[Statement]]) -> bool:
+    """Whether what is *wanted* in the turn of *one* is about the same, or follows it and is about "it" or no name."""
     named = terms(one.text)
-    return any(_ABOUT_IT.match(each.text) or not named.isdisjoint(terms(each.text)) for each in wanted)
+    for each in wanted.get(one.turn, ()):
+        about = terms(each.text)
+        is_of_it = (each.place, each.start) > (one.place, one.start) and (_ABOUT_IT.match(each.text) or not about)
+        if each is not one and (is_of_it or named & about):
+            return True
+    return False
 
 
 def _of_work(evidence: Evidence) -> Iterator[Statement]:

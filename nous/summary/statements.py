@@ -43,14 +43,15 @@ _SPACE = re.compile(r"\s+")
 class Statement:
     """One sentence. `is_quoted` means that it stands in a document the speaker pasted.
 
-    `place` is that of its entry in the transcript, from 0. `under` is what it stands under: headings, and what leads in
-    its list.
+    `place` is that of its entry in the transcript, from 0, and `start` where it begins there, in characters. `under` is
+    what it stands under: headings, and what leads in its list.
     """
 
     text: str
     speaker: Kind
     turn: int
     place: int = 0
+    start: int = 0
     is_heading: bool = False
     is_quoted: bool = False
     under: tuple[str, ...] = ()
@@ -98,6 +99,7 @@ def statements_of(entry: Entry, place: int) -> Iterator[Statement]:
                 speaker=entry.kind,
                 turn=entry.turn,
                 place=place,
+                start=start,
                 is_heading=raw.lstrip().startswith("#"),
                 is_quoted=is_document or any(start < last and end > first for first, last in quotations),
                 under=leads.over(raw, line),

@@ -100,6 +100,14 @@ def test_a_custom_is_known_beside_a_request_for_something_else(told: Told, asked
     assert texts(told, ("user", f"{custom} {asked}"), RUN, ("assistant", "Noted.")) == [custom]
 
 
+def test_a_circumstance_is_known_beside_a_request_for_something_else(told: Told) -> None:
+    said = "The orders database is Postgres 15 and runs on port 5433."
+
+    assert texts(told, ("user", f"{said} Fix the typo in README.md."), RUN, ("assistant", "Done.")) == [said]
+    assert texts(told, ("user", f"{said} Upgrade it."), RUN, ("assistant", "Done.")) == []
+    assert texts(told, ("user", f"{said} Consider using another port."), RUN, ("assistant", "Done.")) == []
+
+
 def test_what_is_asked_for_in_the_same_sentence_is_no_part_of_the_custom(told: Told) -> None:
     said = "Our API runs on port 8080, fix the health check."
 
