@@ -199,8 +199,10 @@ def is_polite(one: Statement) -> bool:
 
 
 def terms(text: str) -> set[str]:
+    """The words in *text* that may tell it from others, in lower case."""
     known = words()
-    return set(_TERM.findall(text.lower())) - known.sets["stopwords"] - known.sets["general"]
+    found = {term.rstrip(".-") for term in _TERM.findall(text.lower())}
+    return found - known.sets["stopwords"] - known.sets["general"] - {""}
 
 
 def refused(said: Sequence[Statement]) -> Iterator[Statement]:
