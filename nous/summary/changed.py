@@ -1,6 +1,7 @@
 """What a session changed, ready to be asked for names: nothing is gone through again for each statement."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,23 +50,45 @@ class Changed:
         """Whether the edits after the place *after* took away what *name* stands for, and left it in no other file."""
         if not self.has(name, after):
             return False
-        defines = re.compile(_DEFINES.format(name=re.escape(name)), re.MULTILINE)
-        left = {
-            edit.file: defines.search(edit.new) is not None
-            for edit in self._edits
-            if edit.place > after and (name in edit.old or name in edit.new)
-            if defines.search(edit.old) or defines.search(edit.new)
-        }
+        left = {edit.file: is_left for edit, is_left in self._definitions(name) if edit.place > after}
         return bool(left) and not any(left.values())
 
     def takes_away(self, file: str, after: int) -> bool:
         """Whether the last that was done to *file* after the place *after* was to remove or to move it."""
         is_away = False
-        for move in self._moves:
+        for move in self._moves_of(file):
             if move.place > after:
                 is_written = any(_is_in(file, path) for path in move.written)
                 is_away = any(_is_in(file, path) for path in move.away) or (is_away and not is_written)
         return is_away
+
+    def _definitions(self, name: str) -> Sequence[tuple[_Edit, bool]]:
+        """The edits that touch what *name* stands for, each with whether it leaves that."""
+        if name not in self._defined:
+            defines = re.compile(_DEFINES.format(name=re.escape(name)), re.MULTILINE)
+            named = [edit for edit in self._edits if name in edit.old or name in edit.new]
+            found = ((edit, defines.search(edit.new) is not None) for edit in named)
+            self._defined[name] = [(edit, is_left) for edit, is_left in found if is_left or defines.search(edit.old)]
+        return self._defined[name]
+
+    @cached_property
+    def _defined(self) -> dict[str, Sequence[tuple[_Edit, bool]]]:
+        """What was found of each name so far."""
+        return {}
+
+    def _moves_of(self, file: str) -> Sequence[_Move]:
+        """The moves, in order, whose paths share the first or last part of that of *file*."""
+        parts = file.strip("/").split("/")
+        found = {id(move): move for part in (parts[0], parts[-1]) for move in self._moves_by_part.get(part, ())}
+        return sorted(found.values(), key=lambda move: move.place)
+
+    @cached_property
+    def _moves_by_part(self) -> Mapping[str, Sequence[_Move]]:
+        found: dict[str, list[_Move]] = defaultdict(list)
+        for move in self._moves:
+            for part in {part for path in (*move.away, *move.written) for part in path.split("/")}:
+                found[part].append(move)
+        return found
 
     @cached_property
     def _texts(self) -> Sequence[tuple[int, str]]:

@@ -64,6 +64,11 @@ class Evidence:
         return [one for _, said in self.spoken for one in said]
 
     @cached_property
+    def said_in(self) -> Mapping[int, Sequence[Statement]]:
+        """What was said in each turn, by whomever."""
+        return {turn: list(said) for turn, said in groupby(self.said, key=lambda one: one.turn)}
+
+    @cached_property
     def own_words(self) -> Sequence[Statement]:
         """What the user says in their own name: not what they quote, play, or have worked on as a text."""
         return list(own_words([one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]))

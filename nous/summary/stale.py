@@ -54,5 +54,5 @@ def _is_named_in_changes(one: Statement, after: int, evidence: Evidence) -> bool
 
 def _answers_complaint(one: Statement, evidence: Evidence) -> bool:
     """Whether the user said in the turn of *one* that something is wrong."""
-    asked = (each for each in evidence.said if each.turn == one.turn and each.speaker is Kind.USER)
+    asked = (each for each in evidence.said_in[one.turn] if each.speaker is Kind.USER)
     return any(words().says("complaint", each.text) for each in asked)
