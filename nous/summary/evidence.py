@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from nous.actions import Action, actions_of, part_that_tests, subject_of_commit, writes, written_files
 from nous.language import words
@@ -72,6 +72,13 @@ class Evidence:
     def own_words(self) -> Sequence[Statement]:
         """What the user says in their own name: not what they quote, play, or have worked on as a text."""
         return list(own_words([one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]))
+
+    @cached_property
+    def admitted(self) -> Sequence[tuple[int, set[str]]]:
+        """Where the agent says that it was wrong, with the words of that sentence and of the next one."""
+        told = [one for one in self.said if one.speaker is Kind.ASSISTANT]
+        admits = ((one, after) for one, after in pairwise((*told, *told[-1:])) if words().says("admits", one.text))
+        return [(one.place, terms(one.text) | terms(after.text)) for one, after in admits]
 
     @cached_property
     def taught(self) -> Sequence[Statement]:

@@ -18,6 +18,9 @@ _RESERVED = re.compile(r"\b[A-Z\d]{6,}\b")
 _NAMES_SOMETHING = 2
 """How many words, but for the most frequent, an objection has that says to what it objects."""
 
+_TO_BE_MEANT = 2
+"""How many words the agent has to use again of what it takes back later."""
+
 _LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
 
 
@@ -73,9 +76,21 @@ def _is_over(one: Statement, text: str, evidence: Evidence) -> bool:
 
 
 def _is_taken_back(one: Statement, evidence: Evidence) -> bool:
-    """Whether the agent says in the next turn that it was wrong: about *one*, or about nothing by name."""
-    said = [each for each in evidence.said if each.turn == one.turn + 1]
-    admitted = [each for each in said if each.speaker is Kind.ASSISTANT and words().says("concedes", each.text)]
-    objected = [each for each in said if each.speaker is Kind.USER]
-    about = {term for each in (*admitted, *objected) for term in terms(words().contains["concedes"].sub("", each.text))}
-    return bool(admitted) and (len(about) < _NAMES_SOMETHING or not about.isdisjoint(terms(one.text)))
+    """Whether what *one* says was withdrawn: at once, when the user objected, or later, in so many words."""
+    return _is_given_up(one, evidence.said_in.get(one.turn + 1, ())) or any(
+        len(about & terms(one.text)) >= _TO_BE_MEANT for place, about in evidence.admitted if place > one.place
+    )
+
+
+def _is_given_up(one: Statement, said: Sequence[Statement]) -> bool:
+    """Whether the user objected to *one* in what was *said* next, and was agreed with."""
+    known = words()
+    objected = [each for each in said if each.speaker is Kind.USER and known.says("objects", each.text)]
+    agreed = [each for each in said if each.speaker is Kind.ASSISTANT and _gives_in(each)]
+    about = {term for each in (*objected, *agreed) for term in terms(known.contains["concedes"].sub("", each.text))}
+    is_about_it = len(about) < _NAMES_SOMETHING or not about.isdisjoint(terms(one.text))
+    return bool(objected) and bool(agreed) and is_about_it
+
+
+def _gives_in(one: Statement) -> bool:
+    return any(words().says(name, one.text) for name in ("concedes", "admits"))

@@ -49,6 +49,7 @@ _TIES = (
     "So|And|But|Also|However|Then|Therefore|Thus|Plus|Note that|Note|Ah|Oh|Alright|Okay|Ok|Well|Yes|Right|Sure"
     "|Actually|Certainly|Of course|Unfortunately|Understood|Noted|Got it|Please|In that case"
     "|For the record|FYI|By the way|Btw|Just so you know|Sorry, I was wrong|I was wrong|My mistake|Remember(?=:)"
+    "|(?:Great|Perfect|Nice|Cool|Awesome|Thanks|Thank you|Hi|Hello|Hey|Sorry|Oops|Wait|No wait)(?=[,.!])"
     r"|(?:The|This|That) (?:\w+ ){0,3}(?:is|are|was) (?:not |in)(?:correct|right|true)(?=[,.:;])"
     "|According to (?:our|the) polic(?:y|ies)|Additionally|In addition|I['\u2019]m sorry|I apologi[sz]e"
 )

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from nous.episode import CandidateFact, Category
 from nous.language import words
@@ -12,7 +14,7 @@ from nous.summary.evidence import Evidence
 from nous.summary.lasting import outlasts
 from nous.summary.lessons import LONGEST, is_durable, name_in, standing_alone
 from nous.summary.names import subject_of
-from nous.summary.stale import is_changed
+from nous.summary.stale import is_changed, is_of_the_moment
 from nous.summary.statements import Statement, is_wish, terms, without_wish
 
 _SHORTEST = 12
@@ -20,6 +22,9 @@ _WHOLE = re.compile(r"[A-Z`].*[.`]\Z")
 _ENDED = re.compile(r"[.`:…]\Z")
 _SPEAKER = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|us)\b")
 _HERE = re.compile(r" (?:in |over )?here(?=[,.;]|\Z)")
+_NO_WAY = ("complaint", "hedge", "in_passing")
+_DENIED = re.compile(r"\b(?:not|no longer use|instead of|rather than|moved from|switched from) `?([\w.@/-]+)")
+_TOKEN = re.compile(r"[\w@/-]+(?:\.[\w@/-]+)*")
 _OURS = re.compile(r"Our (?:\w+ ){1,4}?(?=(?:is|are|runs?|lives?|uses?|listens?|expires?|has|have)\b)")
 _NAMELESS = re.compile(r"Our [^A-Z\d`_./]*[.!]?\Z")
 _ABOUT_IT = re.compile(r"\W*(?:\S+ ){0,4}(?:it|that|this|them)\b", re.IGNORECASE)
@@ -34,7 +39,7 @@ def circumstances(evidence: Evidence) -> Iterator[CandidateFact]:
     known, wanted = words(), _wanted(evidence)
     is_wrong = ("complaint", "wants_mending")
     told = (one for one in _of_work(evidence) if not any(known.says(name, one.text) for name in is_wrong))
-    return _known((one for one in told if not _is_to_change(one, wanted)), evidence)
+    return _known((one for one in told if not wanted.changes(one)), evidence)
 
 
 def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -47,32 +52,55 @@ def customs(evidence: Evidence) -> Iterator[CandidateFact]:
     """What "we" do or use, and how what is ours is, as it was said last, where nothing was asked to be changed."""
     known, wanted, found = words(), _wanted(evidence), dict[str, CandidateFact]()
     for one in _of_work(evidence):
-        text = without_wish(_HERE.sub("", standing_alone(one.text)))
-        is_told = known.opens("our_way", text) and not (known.says("complaint", text) or known.says("in_passing", text))
+        found = _without_denied(found, one.text)
+        whole = _HERE.sub("", standing_alone(one.text))
+        text = without_wish(whole)
+        is_news = any(known.says(name, whole) for name in _NO_WAY) or _ABOUT_IT.match(whole[len(text) :])
+        is_told = known.opens("our_way", text) and not is_news
         is_kept = is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text)
-        if is_kept and not (is_changed(one, evidence) or _is_to_change(one, wanted)):
+        if is_kept and not (is_changed(one, evidence) or wanted.changes(one)):
             fact = by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text, "user"))
             ours = _OURS.match(text)
             found[ours[0] if ours else text] = fact
     yield from found.values()
 
 
-def _wanted(evidence: Evidence) -> Mapping[int, Sequence[Statement]]:
-    """What the user wants done, or put right, in each turn."""
-    known = words()
-    asked = (one for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text))
-    return {turn: list(said) for turn, said in groupby(asked, key=lambda one: one.turn)}
+def _without_denied(found: dict[str, CandidateFact], text: str) -> dict[str, CandidateFact]:
+    """What was *found* so far, without what *text* says is so no more, as in "pnpm, not yarn"."""
+    denied = {each[1].rstrip(".,").lower() for each in _DENIED.finditer(text)} - words().sets["stopwords"]
+    return {key: fact for key, fact in found.items() if denied.isdisjoint(_TOKEN.findall(fact.text.lower()))}
 
 
-def _is_to_change(one: Statement, wanted: Mapping[int, Sequence[Statement]]) -> bool:
-    """Whether what is *wanted* in the turn of *one* is about the same, or follows it and is about "it" or no name."""
-    named = terms(one.text)
-    for each in wanted.get(one.turn, ()):
-        about = terms(each.text)
-        is_of_it = (each.place, each.start) > (one.place, one.start) and (_ABOUT_IT.match(each.text) or not about)
-        if each is not one and (is_of_it or named & about):
+class _Wanted(NamedTuple):
+    """What the user wants done, or put right, in each turn, and the words of what is to give way to something else."""
+
+    by_turn: Mapping[int, Sequence[Statement]]
+    replaced: Sequence[tuple[int, set[str]]]
+
+    def changes(self, one: Statement) -> bool:
+        """Whether what is wanted in the turn of *one* or later changes how things are by *one*.
+
+        In its own turn it has to be about the same, or to follow it and be about "it" or nothing by name.
+        """
+        named = terms(one.text)
+        if any(words().says("goes_over", each.text) for each in self.by_turn.get(one.turn + 1, ())):
             return True
-    return False
+        if any(turn > one.turn and named & about for turn, about in self.replaced):
+            return True
+        return any(_is_about(each, one, named) for each in self.by_turn.get(one.turn, ()) if each is not one)
+
+
+def _wanted(evidence: Evidence) -> _Wanted:
+    known = words()
+    asked = [one for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text)]
+    replaced = [(one.turn, terms(one.text)) for one in asked if known.says("replaces", one.text)]
+    return _Wanted({turn: list(said) for turn, said in groupby(asked, key=lambda one: one.turn)}, replaced)
+
+
+def _is_about(wish: Statement, one: Statement, named: AbstractSet[str]) -> bool:
+    about = terms(wish.text)
+    is_later = (wish.place, wish.start) > (one.place, one.start)
+    return bool(named & about) or (is_later and (_ABOUT_IT.match(wish.text) is not None or not about))
 
 
 def _of_work(evidence: Evidence) -> Iterator[Statement]:
@@ -84,7 +112,8 @@ def _of_work(evidence: Evidence) -> Iterator[Statement]:
 def _known(said: Iterable[Statement], evidence: Evidence) -> Iterator[CandidateFact]:
     for one in said:
         text = standing_alone(one.text)
-        if name_in(text) and _is_whole(one) and outlasts(text) and not is_changed(one, evidence):
+        is_over = is_changed(one, evidence) or is_of_the_moment(text)
+        if name_in(text) and _is_whole(one) and outlasts(text) and not is_over:
             yield by_user(text, one.turn, Category.TECHNICAL, confidence=0.75, subject=subject_of(text))
 
 

@@ -5,12 +5,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from nous.language import words
+from nous.summary.lessons import name_in
 from nous.summary.statements import Statement
 
-_SPEAKER = re.compile(r"(?P<name>[A-Z]\w+): (?=I\b|[Mm]y\b)")
+_SPEAKER = re.compile(r"(?P<name>[^\W\d_]+): (?=(?:i|my|we|our)\b)", re.IGNORECASE)
 """Begins what somebody says, by their name, unless that is a label."""
 
 _COLON = re.compile(r":(?=\s|\Z)")
+_GREETING = re.compile(r"(?:hi|hello|hey|dear)(?: \w+){0,3}[,!.]?", re.IGNORECASE)
+"""Begins a letter, where something stands before it."""
+
 _STOP = re.compile(r"[.?!\u2026][\"')]?\Z")
 
 
@@ -33,7 +37,8 @@ def own_words(told: Sequence[Statement]) -> Iterator[Statement]:
 def _plays(said: Sequence[Statement], *, plays: bool) -> bool:
     """Whether the user is somebody else in a turn, who was before, or was not."""
     known = words()
-    begins, ends = (any(known.says(name, one.text) for one in said) for name in ("role_play", "leaves_part"))
+    begins = any(known.says("role_play", one.text) or known.opens("casts", one.text) for one in said)
+    ends = any(known.says("leaves_part", one.text) for one in said)
     return begins or (plays and not ends)
 
 
@@ -49,8 +54,10 @@ def _before_others(said: Sequence[Statement]) -> int:
 def _hands_over(one: Statement, number: int) -> int | None:
     """From which statement on somebody else speaks, if *one*, the statement *number*, hands over to them."""
     known = words()
-    is_work = known.says("works_on_text", one.text)
-    if known.says("introduces", one.text) or (is_work and _COLON.search(one.text)):
+    is_of_code = known.says("of_code", one.text) or name_in(one.text)
+    is_work = known.says("works_on_text", one.text) and not is_of_code
+    is_greeting = number > 0 and _GREETING.fullmatch(one.text)
+    if is_greeting or known.says("introduces", one.text) or (is_work and _COLON.search(one.text)):
         return number
     return number + 1 if is_work and not _STOP.search(one.text) else None
 
