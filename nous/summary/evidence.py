@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from nous.actions import Action, actions_of, part_that_tests, subject_of_commit, writes, written_files
 from nous.language import words
 from nous.summary.changed import Changed
-from nous.summary.lessons import is_lesson
+from nous.summary.lessons import LONGEST, SHORTEST_OF_USER, is_lesson
 from nous.summary.results import has_committed, has_passed, is_undone, paired
 from nous.summary.statements import (
     SPOKEN,
@@ -72,6 +72,12 @@ class Evidence:
     def own_words(self) -> Sequence[Statement]:
         """What the user says in their own name: not what they quote, play, or have worked on as a text."""
         return list(own_words([one for one in self.said if one.speaker is Kind.USER and not one.is_quoted]))
+
+    @cached_property
+    def stated(self) -> Sequence[Statement]:
+        """What of that is a sentence that can stand alone."""
+        said = (one for one in self.own_words if SHORTEST_OF_USER <= len(one.text) <= LONGEST)
+        return [one for one in said if not (one.is_question or is_courtesy(one.text))]
 
     @cached_property
     def admitted(self) -> Sequence[tuple[int, set[str]]]:

@@ -15,26 +15,24 @@ from nous.summary.candidate import by_agent, by_user
 from nous.summary.evidence import Evidence
 from nous.summary.findings import findings
 from nous.summary.lasting import lasts
-from nous.summary.lessons import LONGEST, is_bound, standing_alone
+from nous.summary.lessons import is_bound, standing_alone
 from nous.summary.names import code_of, subject_of
 from nous.summary.naming import title_of_call
 from nous.summary.people import OTHER_PERSON, people
 from nous.summary.repeats import distinct
+from nous.summary.rules import orders, standing_rules
 from nous.summary.services import services_done, services_told
-from nous.summary.stale import is_gone
+from nous.summary.stale import is_changed, is_gone
 from nous.summary.stated import circumstances, corrections, customs
-from nous.summary.statements import Statement, is_courtesy, without_wish
+from nous.summary.statements import Statement, without_wish
 from nous.summary.third_person import in_third_person
 from nous.summary.verdicts import verdict_in
 from nous.transcript.model import Kind
 
 _MOST_REPORTS = 2
-_SHORTEST, _SHORTEST_REPORT = 12, 40
+_SHORTEST_REPORT = 40
 _EARLY = 60
-_FILE = re.compile(r"(?<![\w/.])(?!e\.g\b|i\.e\b)[\w./@-]*\w\.[a-z]{1,5}\b(?!\()")
-_COMMAND = re.compile(r"^/\S+ (?=\w)")
-"""A command of the agent's own, before what it is given."""
-
+_FILE = re.compile(r"(?<![\w/.@-])(?!e\.g\b|i\.e\b)[\w./@-]*\w\.[a-z]{1,5}\b(?!\()")
 _CLAUSE = re.compile(r",? (?:and|but|so) (?=I\b)")
 _IMPORT = re.compile(r"\bimports?\b")
 _PASSED_ON = re.compile(r" -- .*|`.*")
@@ -50,10 +48,18 @@ _DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted)
 _BY_WHAT = re.compile(
     r"\bmy (?:(?:actual|real) )?((?:\w+ ){0,2}?(?:name|id|e-?mail|address|number|code|phone))\b", re.IGNORECASE
 )
+_WHERE = re.compile(r"\bI (live|work) (?:in|at|for|near|on)\b", re.IGNORECASE)
+_INSTEAD = re.compile(r"\binstead\W*\Z")
 _KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(?!(?:ci|all|full)\b)(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE
 )
+_BEGINS_CLAUSE = re.compile(
+    r"(?:\A\W*(?:\w+,? ){0,2}|[,;.!] (?:\w+ )?|[:(\u2013\u2014-] |\b(?:and|so|but|because|that|as) )\Z"
+)
+_CITES = re.compile(r"(?!.*\b(?:my|me|mine|here|i|it)\b[^:]*: )[^:]*: ", re.IGNORECASE)
+"""Announces what somebody else is, as in "a user: my name is ..."; but not what is announced as one's own."""
+
 _AND = re.compile(r",? and (?P<clause>(?:(?!,? and ).)+)")
 
 Source = Callable[[Evidence], Iterable[CandidateFact]]
@@ -66,7 +72,7 @@ def candidate_facts(evidence: Evidence, most: int = MOST_CANDIDATES) -> tuple[Ca
 
 def wishes(evidence: Evidence) -> tuple[CandidateFact, ...]:
     """What the user wanted and decided, for good or for the session."""
-    return _in_order(distinct(_found(evidence, (standing_rules, choices, verdicts)), MOST_CANDIDATES))
+    return _in_order(distinct(_found(evidence, (orders, choices, verdicts)), MOST_CANDIDATES))
 
 
 def _found(evidence: Evidence, sources: Iterable[Source]) -> Iterator[CandidateFact]:
@@ -77,23 +83,14 @@ def _in_order(facts: Iterable[CandidateFact]) -> tuple[CandidateFact, ...]:
     return tuple(sorted(facts, key=lambda fact: fact.turns))
 
 
-def standing_rules(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the user wants to hold beyond the task at hand."""
-    known = words()
-    for one in _said_by_user(evidence) if not evidence.is_conversation else ():
-        said = _COMMAND.sub("", one.text)
-        text = standing_alone(said)
-        is_order = known.says("standing_rule", said) and any(known.opens("directive", each) for each in (said, text))
-        if is_order or known.says("obliges", said):
-            yield by_user(text, one.turn, Category.RULE, confidence=0.9, subject=code_of(text, "user"))
-
-
 def preferences(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the user likes, or would rather have, whatever the occasion."""
-    for one in _said_by_user(evidence):
+    for one in evidence.stated:
         is_own = words().says("preference", one.text) and not words().says("refers_back", one.text)
         is_own = is_own and not words().says("points_elsewhere", one.text)
         if is_own and not OTHER_PERSON.search(one.text) and not evidence.is_conversation:
+            if not evidence.is_service and _is_reaction(one, evidence):
+                continue
             for part in (part for part in _CLAUSE.split(one.text) if words().says("preference", part)):
                 text = in_third_person(standing_alone(part))
                 if not (evidence.is_service and _is_of_one_occasion(part, one, evidence)):
@@ -107,29 +104,31 @@ def identities(evidence: Evidence) -> Iterator[CandidateFact]:
     """
     known = words()
     found: dict[str, CandidateFact] = {}
-    for one in _said_by_user(evidence):
-        is_own = known.says("of_oneself", one.text) and not evidence.is_conversation
-        is_said = (is_own or known.says("identity", one.text)) and not known.says("lacking", one.text)
+    for one in evidence.stated:
+        whole = standing_alone(one.text)
+        is_own = _begins_clause("of_oneself", whole) and not evidence.is_conversation
+        is_said = (is_own or _begins_clause("identity", whole)) and not known.says("lacking", one.text)
         if is_said and not looks_secret(one.text):
-            text = without_wish(_who_alone(standing_alone(one.text)))
-            named = _BY_WHAT.search(text)
+            text = without_wish(_who_alone(whole))
+            named = _BY_WHAT.search(text) or _WHERE.search(text)
             told = in_third_person(text)
             found[named[1].lower() if named else told] = by_user(told, one.turn, Category.PERSON, confidence=0.9)
     yield from found.values()
 
 
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:
-    """What the user decided in so many words; what is chosen of a service's offers is of one matter."""
-    for one in _said_by_user(evidence) if not (evidence.is_conversation or evidence.is_service) else ():
+    """What the user decided in so many words; what is chosen of a service's offers is of one matter.
+
+    What is chosen "instead" takes the place of the choice before.
+    """
+    found: list[CandidateFact] = []
+    for one in evidence.stated if not (evidence.is_conversation or evidence.is_service) else ():
         if words().says("chooses", one.text[:_EARLY]) and not words().says("refers_back", one.text):
             text = standing_alone(_DECIDED.sub("", standing_alone(one.text)))
-            yield by_user(
-                f"The user decided: “{text}”",
-                one.turn,
-                Category.DECISION,
-                confidence=0.8,
-                subject=code_of(text, "user"),
-            )
+            told, subject = f"The user decided: “{text}”", code_of(text, "user")
+            found = found[:-1] if _INSTEAD.search(text) else found
+            found.append(by_user(told, one.turn, Category.DECISION, confidence=0.8, subject=subject))
+    yield from found
 
 
 def verdicts(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -186,12 +185,18 @@ SOURCES: tuple[Source, ...] = (
 )
 
 
-def _said_by_user(evidence: Evidence) -> Iterator[Statement]:
-    """What the user states, in sentences that can stand alone."""
-    for one in evidence.own_words:
-        is_short = not _SHORTEST <= len(one.text) <= LONGEST
-        if not (is_short or one.is_question or is_courtesy(one.text)):
-            yield one
+def _is_reaction(one: Statement, evidence: Evidence) -> bool:
+    """Whether the user, at work, only says how they like what is before them."""
+    known = words()
+    if known.says("each_time", one.text) or known.says("of_each", one.text):
+        return False
+    return known.says("reacts", one.text) or without_wish(one.text) != one.text or is_changed(one, evidence)
+
+
+def _begins_clause(name: str, text: str) -> bool:
+    """Whether a phrase of the list *name* begins a clause, and is not cited in one."""
+    before = (text[: found.start()] for found in words().contains[name].finditer(text))
+    return any(_BEGINS_CLAUSE.search(each) and not _CITES.match(each) for each in before)
 
 
 def _is_of_one_occasion(text: str, said: Statement, evidence: Evidence) -> bool:

@@ -14,7 +14,7 @@ from nous.language import words
 from nous.prose import sentences
 from nous.summary.decisions import LEAST_SURE
 from nous.summary.evidence import Evidence
-from nous.summary.facts import Source, choices, identities, preferences, standing_rules
+from nous.summary.facts import Source, choices, identities, preferences
 from nous.summary.grounding import grounded
 from nous.summary.lasting import lasts, outlasts
 from nous.summary.lessons import is_durable, name_in, standing_alone
@@ -22,6 +22,7 @@ from nous.summary.names import subject_of
 from nous.summary.people import people
 from nous.summary.planted import is_instruction
 from nous.summary.repeats import distinct
+from nous.summary.rules import standing_rules
 from nous.summary.stale import is_of_the_moment
 from nous.summary.stated import circumstances, customs
 from nous.summary.statements import DOCUMENT, Statement

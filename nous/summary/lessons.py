@@ -11,7 +11,7 @@ from nous.summary.statements import Statement, terms
 from nous.transcript.model import Kind
 
 MOST = 7
-SHORTEST, LONGEST = 40, 320
+SHORTEST, SHORTEST_OF_USER, LONGEST = 40, 12, 320
 _ENOUGH = 2.0
 _LIKE = 0.5
 """How much of their words two statements share, at least, to say the same (Jaccard)."""

@@ -45,7 +45,8 @@ def circumstances(evidence: Evidence) -> Iterator[CandidateFact]:
 def corrections(evidence: Evidence) -> Iterator[CandidateFact]:
     """What of that puts right what somebody has said; who is in a hurry to do so may leave out the full stop."""
     told = (one for one in _of_work(evidence) if words().opens("corrects", one.text))
-    return _known((replace(one, text=_ended(standing_alone(one.text))) for one in told), evidence)
+    right = (replace(one, text=_ended(standing_alone(one.text))) for one in told)
+    return _known((one for one in right if not words().says("complaint", one.text)), evidence)
 
 
 def customs(evidence: Evidence) -> Iterator[CandidateFact]:
@@ -83,7 +84,8 @@ class _Wanted(NamedTuple):
         In its own turn it has to be about the same, or to follow it and be about "it" or nothing by name.
         """
         named = terms(one.text)
-        if any(words().says("goes_over", each.text) for each in self.by_turn.get(one.turn + 1, ())):
+        soon = (*self.by_turn.get(one.turn, ()), *self.by_turn.get(one.turn + 1, ()))
+        if any(words().says("goes_over", each.text) for each in soon if each is not one):
             return True
         if any(turn > one.turn and named & about for turn, about in self.replaced):
             return True
@@ -92,7 +94,8 @@ class _Wanted(NamedTuple):
 
 def _wanted(evidence: Evidence) -> _Wanted:
     known = words()
-    asked = [one for one in _of_work(evidence) if is_wish(one) or known.says("wants_mending", one.text)]
+    of_change = ("wants_mending", "goes_over")
+    asked = [one for one in _of_work(evidence) if is_wish(one) or any(known.says(name, one.text) for name in of_change)]
     replaced = [(one.turn, terms(one.text)) for one in asked if known.says("replaces", one.text)]
     return _Wanted({turn: list(said) for turn, said in groupby(asked, key=lambda one: one.turn)}, replaced)
 

@@ -18,7 +18,8 @@ _QUOTATION = re.compile(
 )
 _LOGGED = re.compile(
     r"^(?:.*\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE)\b|\[?\d{4}-\d\d-\d\d\b"
-    r"|\w[\w.]*[-_.\d][\w.-]*(?:\[\d+\])?: |User \w+: ).*",
+    r"|\w[\w.]*[-_.\d][\w.-]*(?:\[\d+\])?: |User \w+: |npm (?:ERR!|WARN|error|warn)|//|/\*|\"\"\""
+    r"|(?:hint|remote|fatal|error|warning|Error|Warning): ).*",
     re.MULTILINE,
 )
 _MARKUP = re.compile(

@@ -160,3 +160,43 @@ def test_what_is_pretended_once_is_over_with_its_turn(told: Told) -> None:
     said = "Pretend I'm new here. My name is Zed Zero.", "My name is Ann Lee."
 
     assert texts(told, *said) == ["The user's name is Ann Lee."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My name is not shown in the header, fix Header.tsx.",
+        "My user id is undefined after login, fix auth.ts.",
+        "My email is not being validated in the SignupForm.",
+        "My code is in src/app.",
+        "Change the greeting to My name is Bot.",
+        "Create seed users for the demo: My name is Bob, I live in Rome.",
+        'Print "I live in Paris" in example.py.',
+        "Ticket #431: Hi, my name is Eva Berg and my email is eva@x.example.",
+        "Look into this bug report\n\nMy email is eva@x.example and I live in Oslo.",
+        "got this from the client\n\nHi Ann,\n\nI prefer a call. We use Safari 16.",
+        "bob: i hate kafka",
+    ],
+)
+def test_data_and_letters_tell_nothing_of_the_user(told: Told, said: str) -> None:
+    assert texts(told, said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I'm the maintainer of foo-parser.", "The user is the maintainer of foo-parser."),
+        ("My editor is Neovim.", "The user's editor is Neovim."),
+        ("I work on the payments team at Stripe.", "The user works on the payments team at Stripe."),
+        ("My name is Mohamed Silva.", "The user's name is Mohamed Silva."),
+        ("Great, my name is Ann Lee.", "The user's name is Ann Lee."),
+    ],
+)
+def test_who_and_with_what_somebody_is_is_known(told: Told, said: str, fact: str) -> None:
+    assert texts(told, said) == [fact]
+
+
+def test_where_somebody_lives_is_known_as_it_was_told_last(told: Told) -> None:
+    assert texts(told, "I live in Berlin.", "I live in Hamburg by the sea.") == [
+        "The user lives in Hamburg by the sea."
+    ]

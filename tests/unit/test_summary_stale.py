@@ -103,6 +103,7 @@ def test_what_the_agent_takes_back_is_no_finding(told: Told) -> None:
     [
         ("I think it has nothing to do with DNS.", "You're right, DNS is not at fault."),
         ("Are you sure?", "You're right to ask. I looked again."),
+        ("Makes sense, so the first match of parse_args counts.", "You're right, the first match counts."),
     ],
 )
 def test_what_the_agent_admits_of_something_else_takes_nothing_back(told: Told, reply: str, admitted: str) -> None:
@@ -124,3 +125,24 @@ def test_what_the_agent_admits_of_something_else_takes_nothing_back(told: Told, 
 def test_what_a_thing_did_or_is_to_do_is_not_how_it_is(told: Told, said: str) -> None:
     assert texts(told, ("user", "Look into it."), ("assistant", said)) == []
     assert texts(told, ("user", "Look into it."), ("assistant", WIDE)) == [WIDE]
+
+
+@pytest.mark.parametrize(
+    ("reply", "admitted"),
+    [
+        ("Are you sure?", "I apologize for the confusion. It takes the longest match."),
+        ("No, it takes the longest match.", "Understood, I will keep to that."),
+        ("Look once more at `parse_args`.", "I was wrong: `parse_args` takes the longest match."),
+    ],
+)
+def test_what_the_agent_gives_up_in_other_words_is_no_finding(told: Told, reply: str, admitted: str) -> None:
+    said = ("user", "Why is it slow?"), ("assistant", WIDE), ("user", reply)
+
+    assert WIDE not in texts(told, *said, ("assistant", admitted))
+
+
+def test_what_the_agent_admits_some_turns_later_is_taken_back_as_well(told: Told) -> None:
+    said = ("user", "Why is it slow?"), ("assistant", WIDE), ("user", "Ok, what else?"), ("assistant", "Nothing else.")
+    admitted = ("user", "Check again."), ("assistant", "I was wrong: `parse_args` takes the longest match.")
+
+    assert WIDE not in texts(told, *said, *admitted)

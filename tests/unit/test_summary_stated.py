@@ -59,6 +59,15 @@ def test_what_the_user_states_in_passing_is_known(told: Told, said: str, fact: s
         "We keep getting errors from `parser.py`.",
         "Our backup job has an error in S3.",
         "Our build is red.",
+        "We use Kafka I believe.",
+        "We use moment, swap it for dayjs pls",
+        "Our CI is on the old node v14, bump it.",
+        "Our login page has a typo in Login.tsx.",
+        "We host on Heroku until March.",
+        "We use axios in api.ts but it hangs.",
+        "We ship v3.2 on May 5.",
+        "Assume the API listens on port 9999 in `dev.toml`.",
+        "The Dockerfile uses node:14 and it must be node:20.",
         "Our release is next week.",
         "We use moment.js for dates. Replace it with dayjs everywhere.",
         "I think the database in `db.py` is broken somehow.",
@@ -143,3 +152,36 @@ def test_people_who_speak_of_their_trade_are_at_work_without_any_calls(told: Tol
         "We use pnpm, not npm, in the whole frontend.",
         "Never commit to main directly, please.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "later", "facts"),
+    [
+        ("We host on AWS.", "Sorry, we host on Hetzner, not AWS.", ["We host on Hetzner, not AWS."]),
+        ("We use yarn v4.", "no wait, we use pnpm, not yarn", ["We use pnpm, not yarn."]),
+        ("We use jest.", "Let's move to vitest.", []),
+        ("We use Redux for state.", "Replace Redux with Zustand.", []),
+        ("We deploy to AWS.", "Scratch that.", []),
+        ("We use Redux for state.", "Add a Redux slice for users.", ["We use Redux for state."]),
+    ],
+)
+def test_a_custom_gives_way_to_what_is_told_or_wanted_later(
+    told: Told, said: str, later: str, facts: list[str]
+) -> None:
+    talk = [("user", said), RUN, ("assistant", "Noted."), ("user", later), RUN, ("assistant", "Done.")]
+
+    assert texts(told, *talk) == facts
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This repo uses pnpm workspaces.",
+        "The tests live in `spec/`, not in `tests/`.",
+        "We moved from Jenkins to GitHub Actions last year.",
+        "We are stuck on Node 16 because of the legacy build.",
+        "We follow Google style docstrings.",
+    ],
+)
+def test_how_a_project_is_kept_is_known_in_other_words_as_well(told: Told, said: str) -> None:
+    assert texts(told, ("user", said), RUN, ("assistant", "Noted.")) == [said]

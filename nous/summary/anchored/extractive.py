@@ -14,9 +14,10 @@ from nous.summary.anchored.keeping import kept
 from nous.summary.anchored.model import AnchoredSummary
 from nous.summary.anchored.segments import transcript_of
 from nous.summary.evidence import Evidence
-from nous.summary.facts import choices, preferences, standing_rules
+from nous.summary.facts import choices, preferences
 from nous.summary.lessons import lessons, name_in, standing_alone
 from nous.summary.outcome import Judgement, judge
+from nous.summary.rules import orders
 from nous.summary.statements import Statement, shortened
 from nous.summary.threads import open_threads
 from nous.transcript.model import Entry, Kind, Transcript
@@ -103,7 +104,7 @@ def _in_short(said: Sequence[Statement]) -> str:
 
 def _decided(evidence: Evidence) -> Iterator[str]:
     """The user's verdicts, rules, likings and choices by turn, and then what was learned, with the reason."""
-    sources = (standing_rules, preferences, choices)
+    sources = (orders, preferences, choices)
     told = [(fact.turns, fact.text) for source in sources for fact in source(evidence)]
     told += [((entry.turn,), _verdict(entry, evidence)) for entry in evidence.transcript if _decides(entry)]
     yield from (text for _, text in sorted(told, key=lambda each: each[0]))
