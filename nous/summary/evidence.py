@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from nous.actions import Action, actions_of, part_that_tests, subject_of_commit, writes, written_files
 from nous.language import words
@@ -78,13 +78,6 @@ class Evidence:
         """What of that is a sentence that can stand alone."""
         said = (one for one in self.own_words if SHORTEST_OF_USER <= len(one.text) <= LONGEST)
         return [one for one in said if not (one.is_question or is_courtesy(one.text))]
-
-    @cached_property
-    def admitted(self) -> Sequence[tuple[int, set[str]]]:
-        """Where the agent says that it was wrong, with the words of that sentence and of the next one."""
-        told = [one for one in self.said if one.speaker is Kind.ASSISTANT]
-        admits = ((one, after) for one, after in pairwise((*told, *told[-1:])) if words().says("admits", one.text))
-        return [(one.place, terms(one.text) | terms(after.text)) for one, after in admits]
 
     @cached_property
     def taught(self) -> Sequence[Statement]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from nous.episode import CandidateFact, Category
 from nous.language import words
@@ -26,10 +27,11 @@ _LABEL = re.compile(r"^(?:`[^`]+`|[\w. -]{2,60}?)(?:: | [\u2013\u2014-] )")
 
 def findings(evidence: Evidence) -> Iterator[CandidateFact]:
     """What the agent states as found out and still holds, more surely in its last words than on the way."""
-    last = set(evidence.answer)
+    last, admitted = set(evidence.answer), list(_admitted(evidence))
     for one in _taught(evidence) if not evidence.is_conversation else ():
         text = standing_alone(one.text)
-        if _is_about_the_work(one, text) or not _can_be_told(one, text, evidence) or _is_over(one, text, evidence):
+        is_over = _is_over(one, text, evidence) or _is_taken_back(one, admitted)
+        if is_over or _is_about_the_work(one, text) or not _can_be_told(one, text, evidence):
             continue
         subject, sure = subject_of(text), 0.75 if one in last else 0.7
         if name_in(text):
@@ -68,18 +70,11 @@ def _is_of_one_matter(text: str, evidence: Evidence) -> bool:
 
 
 def _is_over(one: Statement, text: str, evidence: Evidence) -> bool:
-    """Whether what *text* says was put right, changed, taken away or taken back after it was said."""
-    if _is_taken_back(one, evidence):
+    """Whether what *text* says was given up at once, or put right, changed or taken away after it was said."""
+    if _is_given_up(one, evidence.said_in.get(one.turn + 1, ())):
         return True
     is_other_now = is_changed(one, evidence) and not words().says("constraint", text)
     return is_other_now or is_mended(one, evidence) or is_gone(text, one.place, evidence)
-
-
-def _is_taken_back(one: Statement, evidence: Evidence) -> bool:
-    """Whether what *one* says was withdrawn: at once, when the user objected, or later, in so many words."""
-    return _is_given_up(one, evidence.said_in.get(one.turn + 1, ())) or any(
-        len(about & terms(one.text)) >= _TO_BE_MEANT for place, about in evidence.admitted if place > one.place
-    )
 
 
 def _is_given_up(one: Statement, said: Sequence[Statement]) -> bool:
@@ -90,6 +85,20 @@ def _is_given_up(one: Statement, said: Sequence[Statement]) -> bool:
     about = {term for each in (*objected, *agreed) for term in terms(known.contains["concedes"].sub("", each.text))}
     is_about_it = len(about) < _NAMES_SOMETHING or not about.isdisjoint(terms(one.text))
     return bool(objected) and bool(agreed) and is_about_it
+
+
+def _admitted(evidence: Evidence) -> Iterator[tuple[int, set[str]]]:
+    """Where the agent says that it was wrong, with the words of that sentence and of the next one."""
+    told = [one for one in evidence.said if one.speaker is Kind.ASSISTANT]
+    for one, after in pairwise((*told, *told[-1:])):
+        if words().says("admits", one.text):
+            yield one.place, terms(one.text) | terms(after.text)
+
+
+def _is_taken_back(one: Statement, admitted: Sequence[tuple[int, set[str]]]) -> bool:
+    """Whether the agent *admitted* later that it was wrong in *one*, in some words of it."""
+    named = terms(one.text)
+    return any(place > one.place and len(about & named) >= _TO_BE_MEANT for place, about in admitted)
 
 
 def _gives_in(one: Statement) -> bool:
