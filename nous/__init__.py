@@ -67,7 +67,7 @@ def record_decision(
 ) -> "Receipt":
     """Keep what was decided in a session with the episode that it will become; saying it again adds nothing.
 
-    *confidence* is between 0 and 1.
+    *session_id* is all of an id, and *confidence* between 0 and 1.
 
     Raises:
         BadInput: the description is empty, the confidence out of range, or no session can have that id.

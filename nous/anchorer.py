@@ -7,8 +7,9 @@ from datetime import datetime
 import structlog
 
 from nous.brief import Passage
+from nous.clocks import not_ahead
 from nous.episode import Tier, Tokens
-from nous.events import SessionEvent
+from nous.events import SessionEnded, SessionEvent
 from nous.excerpt import Windows
 from nous.llm.asking import Reading, ask
 from nous.llm.base import (
@@ -138,7 +139,7 @@ class Anchorer:
             entries=len(transcript.entries),
             bytes=transcript.bytes,
             event_id=event.id,
-            at=self.clock(),
+            at=_said_at(event, transcript, self.clock()),
             tier=Tier.EXTRACTIVE,
             seen_by_model=previous.seen_by_model if previous else 0,
         )
@@ -176,6 +177,12 @@ class Anchorer:
             put_back=put_back,
             seen_by_model=bare.entries,
         )
+
+
+def _said_at(event: SessionEvent, transcript: Transcript, now: datetime) -> datetime:
+    """When the last of *transcript* was said; where it tells no times, when the session was published."""
+    ended_at = event.ended_at if isinstance(event, SessionEnded) else None
+    return not_ahead(transcript.ended_at or ended_at or event.time, now)
 
 
 def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSummary:

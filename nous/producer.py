@@ -15,7 +15,7 @@ from nous.codec import checked_name
 from nous.effects import Effects, ReleaseTranscript
 from nous.episode import Decision
 from nous.events import NAMESPACE, DecisionRecorded, SessionEvent
-from nous.runtime.publish import About, Handover
+from nous.runtime.publish import About, Handover, Warn, logged
 from nous.scope import Scope
 from nous.settings import load_settings
 from nous.wiring import World, build
@@ -60,12 +60,14 @@ class Producer:
         lane: Lane = Lane.LIVE,
         durable: bool = False,
         again: bool = False,
+        warn: Warn = logged,
     ) -> Iterator[Published]:
         """Publish the sessions in a file, or one that is at hand; nothing happens before each is asked for.
 
-        One that was forgotten is refused, unless it is wanted *again*.
+        One that was forgotten is refused, unless it is wanted *again*. *warn* is told what has to be known of one that
+        is published all the same.
         """
-        for event in self._events(session, about, upload=upload):
+        for event in self._events(session, about, upload=upload, warn=warn):
             if again and self._tombstones:
                 self._tombstones.lift(event.scope, name_of(event))
             try:
@@ -105,9 +107,9 @@ class Producer:
         [receipt] = self._bus.publish(event)
         return receipt
 
-    def _events(self, session: Session, about: About, *, upload: bool) -> Iterable[SessionEvent]:
+    def _events(self, session: Session, about: About, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):
-            return self._handover.of_file(Path(session), about, send=upload)
+            return self._handover.of_file(Path(session), about, send=upload, warn=warn)
         return [self._handover.of_content(session, about)]
 
     def _follow_up(self, event: SessionEvent) -> None:

@@ -1,8 +1,11 @@
 """`nous decide`: keep what was decided in a session that still runs."""
 
+from uuid import UUID
+
 import click
 
 from nous.cli.frame import App
+from nous.cli.knowing import session_of, sessions_of
 from nous.cli.show import say
 from nous.episode import Decision
 from nous.errors import BadInput
@@ -10,7 +13,7 @@ from nous.events import episode_id
 from nous.producer import producer_of
 from nous.readable import one_line
 from nous.scope import Scope
-from nous.wiring import build
+from nous.wiring import World, build
 
 
 @click.command()
@@ -25,22 +28,48 @@ from nous.wiring import build
 def decide(
     app: App, session: str, description: str, *, category: str, stakes: str, confidence: float, scope: str, agent: str
 ) -> None:
-    """Keep what was decided in SESSION with the episode that it will become. Saying it again adds nothing."""
+    """Keep what was decided in SESSION with the episode that it will become. Saying it again adds nothing.
+
+    SESSION is its id, or the beginning of one that is a UUID. Where nothing is known of such a session yet, it is taken
+    for the whole id: what was decided waits for a session of exactly that id.
+    """
     description, category, stakes = map(one_line, (description, category, stakes))
     if not description.strip():
         raise BadInput("a decision needs a description")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
     world, within = build(app.settings), Scope.parse(scope)
-    receipt = producer_of(world).record(decision, session_id=session, scope=within, agent_id=agent)
+    name = _meant(session, world, within)
+    receipt = producer_of(world).record(decision, session_id=name, scope=within, agent_id=agent)
     say("noted" if receipt.fresh else "was noted before")
+    say(f"nous: {_told(name, world, within, scope)}", err=True)
+
+
+def _meant(session: str, world: World, scope: Scope) -> str:
+    """The id of the session that goes by *session*, or that itself where there is none yet. Raises as `session_of`.
+
+    Only random ids are taken by their beginning: `run-1` is no short form of `run-10`, and may be yet to come.
+    """
+    if world.kit.episodes.get(scope, episode_id(scope, session)):
+        return session
+    begun = [each for each in sessions_of(world, scope) if each.startswith(session)]
+    return session_of(session, world, scope) if any(map(_is_random, begun)) else session
+
+
+def _is_random(session: str) -> bool:
+    try:
+        return str(UUID(session)) == session
+    except ValueError:
+        return False
+
+
+def _told(session: str, world: World, within: Scope, scope: str) -> str:
+    """When what was decided in *session* can be seen."""
     if world.kit.episodes.get(within, episode_id(within, session)):
-        note = (
+        return (
             f"{session} has an episode already; what was decided stands with the next one, which is made when "
             "the session has grown and is published again, or by `nous reprocess`"
         )
-    else:
-        note = (
-            f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a "
-            "session of that id is published"
-        )
-    say(f"nous: {note}", err=True)
+    return (
+        f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a "
+        "session of exactly that id is published"
+    )

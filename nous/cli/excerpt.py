@@ -6,17 +6,26 @@ from collections.abc import Iterator, Sequence
 import click
 import orjson
 
+from nous.errors import BadInput
 from nous.excerpt import BUDGET, Excerpt, Manifest, Record, Unit, Windows, windows
 from nous.excerpt.strategies import names
 from nous.tokens import estimate
-from nous.transcript import Transcript, read_transcript
+from nous.transcript import read_transcript
+from nous.transcript.refusal import refusal
 
 _SHOWN_IDS = 3
 
 
 @click.command()
 @click.argument("path", metavar="PATH|SESSION")
-@click.option("--budget", default=BUDGET, show_default=True, metavar="N", help="Marks and labels counted.")
+@click.option(
+    "--budget",
+    default=BUDGET,
+    type=click.IntRange(min=1),
+    show_default=True,
+    metavar="N",
+    help="Marks and labels counted.",
+)
 @click.option("--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True)
 @click.option(
     "--windows", "most", type=click.IntRange(min=1), metavar="N", help="See a long session in up to N windows."
@@ -37,8 +46,10 @@ def excerpt(
     workers, and not looked at here.
     """
     transcript = read_transcript(sys.stdin.buffer if path == "-" else path, format=name)
+    if not transcript.entries:
+        raise BadInput(f"{'standard input' if path == '-' else path} {refusal(transcript)}")
     found = windows(transcript, budget, most=most or 1, strategy=strategy, unit=unit)
-    for note in _notes(transcript, found, most):
+    for note in _notes(found, most):
         click.echo(f"nous: {note}", err=True)
     excerpts = [window.excerpt for window in found.windows]
     if form["as_json"]:
@@ -50,11 +61,8 @@ def excerpt(
         click.echo("\n\n".join(each.text for each in excerpts))
 
 
-def _notes(transcript: Transcript, found: Windows, most: int | None) -> Iterator[str]:
+def _notes(found: Windows, most: int | None) -> Iterator[str]:
     """What whoever reads the excerpt has to know and cannot see in it."""
-    if not transcript.entries:
-        passed_over = ", ".join(f"{number} {reason}" for reason, number in transcript.skipped.items())
-        yield f"nobody says anything in it; passed over: {passed_over or 'nothing'}"
     if most and found.wanted > len(found.windows):
         yield f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept"
 

@@ -24,10 +24,14 @@ from nous.errors import BadInput
 from nous.fact import Learned, Row
 from nous.jobs.rq.census import workers_seen
 from nous.learning.forgotten import without_candidates
+from nous.readable import one_line
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
 from nous.store.portable import Carried, exported, line
 from nous.wiring import World, build
+
+_MOST_COMPLAINTS = 5
+"""Lines that cannot be used, of which it is told why."""
 
 
 @click.command(name="export")
@@ -107,29 +111,24 @@ def import_(ctx: click.Context, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input.
 
     What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get
-    vectors by the embedder that is set here, and are compared with those that are known, by a worker. A line that
-    cannot be used is reported, and the others are taken all the same; a time that is more than a day ahead is taken as
-    now.
+    vectors by the embedder that is set here, and are compared with those that are known, by a worker. Of lines that
+    cannot be used the first few are reported, and the others counted; the rest are taken all the same. A time that is
+    more than a day ahead is taken as now.
     """
     app: App = ctx.obj
     world = build(app.settings)
     episodes: list[Episode] = []
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
-    complaints: list[str] = []
-    ahead = 0
-
-    def complain(what: str) -> None:
-        complaints.append(what)
-        say(f"nous: {what}", err=True)
-
+    ahead, complaints = 0, Complaints()
     with opened(source) as stream:
-        for found in usable(stream, complain):
+        for found in usable(stream, complaints.take):
             carried, late = in_time(found, world.kit.clock())
             ahead += late
             if isinstance(carried.record, Episode):
                 episodes.append(carried.record)
             else:
                 rows[carried.scope].append(carried.record)
+    complaints.close(source, is_all=not (episodes or rows))
     gone = sum(_is_forgotten(world, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(world, episode) for episode in episodes)})
     imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
@@ -137,7 +136,28 @@ def import_(ctx: click.Context, source: str) -> None:
     say(f"{_counted(counts)} were new; what was there already stayed as it is")
     for warning in _warnings(world, counts, imports, episodes_gone=gone, ahead=ahead):
         say(f"nous: {warning}", err=True)
-    ctx.exit(BAD_INPUT if complaints or any(each.unknown for each in imports) else 0)
+    ctx.exit(BAD_INPUT if complaints.count or any(each.unknown for each in imports) else 0)
+
+
+class Complaints:
+    """Tells people of the first lines that cannot be used, and counts all of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def take(self, what: str) -> None:
+        """Count a line that cannot be used; the first few are told."""
+        self.count += 1
+        if self.count <= _MOST_COMPLAINTS:
+            say(f"nous: {what}", err=True)
+
+    def close(self, source: str, *, is_all: bool) -> None:
+        """Tell how many more there were, and what it means where that *is all* that *source* has."""
+        if (more := self.count - _MOST_COMPLAINTS) > 0:
+            say(f"nous: {counted(more, 'more line')} cannot be used", err=True)
+        if self.count and is_all:
+            what = "standard input" if source == "-" else source
+            say(one_line(f"nous: {what} is not what `nous export` wrote: none of its lines is a record"), err=True)
 
 
 def _warnings(

@@ -23,8 +23,9 @@ _MOST_REFUSED = 20
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """List the formats that are read; or read the files at each PATH and below, and count what is in them.
 
-    Nothing is published; hidden files and folders are left out. Of each format the table says how many files there
-    are, what entries they hold, what was passed over and why, and how fast they were read (CPU time).
+    Nothing is published; hidden files and folders are left out, and what `nous publish` would refuse is refused. Of
+    each format the table says how many files there are, what entries they hold, what was passed over and why, and how
+    fast they were read (CPU time).
     """
     if not paths:
         known = sorted(known_readers())

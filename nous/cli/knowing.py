@@ -101,8 +101,21 @@ def episode_of(name: str, world: World, scope: Scope) -> Episode:
     get = world.kit.episodes.get
     found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, world, scope)))
     if found is None:
-        raise NotFound(f"there is no episode of a session {name!r} in {scope}{elsewhere(world, scope)}")
+        where = _lives(name, world) or elsewhere(world, scope)
+        raise NotFound(f"there is no episode of a session {name!r} in {scope}{where}")
     return found
+
+
+def _lives(name: str, world: World) -> str:
+    """In which scopes sessions that go by *name* have episodes, for whoever has found none; empty if there are none."""
+    stored = world.kit.episodes
+    found = [
+        str(scope)
+        for scope in stored.scopes()
+        if any(each.session_id.startswith(name) for each in stored.recent(scope, ALL))
+    ]
+    shown = ", ".join(found[:_MOST_SCOPES]) + (", ..." if len(found) > _MOST_SCOPES else "")
+    return f"; there is one in {shown}: say --scope" if found else ""
 
 
 def sessions_of(world: World, scope: Scope) -> Sequence[str]:

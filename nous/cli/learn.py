@@ -16,6 +16,7 @@ from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
 from nous.cli.show import counted, say, shortened
 from nous.cli.teaching import Teacher
+from nous.embed.absent import Absent
 from nous.episode import CandidateFact, Trust
 from nous.errors import BadInput
 from nous.learning.finding import Finding
@@ -87,6 +88,7 @@ def _warnings(world: World, scope: Scope, *, is_told: bool) -> Iterator[str]:
         count = sum(1 for _ in knowledge.without_vector())
         embedder = knowledge.embedder_id
     if count:
+        embedder = world.settings.embedder if embedder == Absent.id else embedder
         has = "has" if count == 1 else "have"
         facts = f"{counted(count, 'fact')} of the scope {has} no vector by {embedder}"
         yield f"{facts} and could not be compared: nous reembed"

@@ -13,6 +13,7 @@ from nous.events import SessionEnded, episode_id
 from nous.fact import Confirmed, Learned
 from nous.producer import Published
 from nous.runtime.track import Step, all_at_rest
+from nous.scope import Scope
 from nous.store.base import NO_VECTORS
 from nous.wiring import World
 
@@ -26,7 +27,7 @@ _NONE = "-"
 class Outcome:
     """What became of a session: in words, with how many facts it taught, and how many it said that were known.
 
-    Those that it taught when it was published before, and was shorter, are not counted.
+    Those that it taught when it was published before, and was shorter, are counted too.
     """
 
     words: str
@@ -59,19 +60,9 @@ def outcomes(
 def _found(
     world: World, handed_over: Sequence[tuple[str, Published]], chains: Mapping[UUID, Sequence[Step]]
 ) -> Iterator[Outcome]:
-    learned, known = Counter[UUID](), Counter[UUID]()
-    for scope in {published.event.scope for _, published in handed_over}:
-        for row in world.kit.facts.read(scope, embedder=NO_VECTORS).rows:
-            match row:
-                case Learned(fact=fact):
-                    learned[fact.source.event_id] += 1
-                case Confirmed(source=source):
-                    known[source.event_id] += 1
-                case _:
-                    pass
+    learned, known = _facts_of(world, {published.event.scope for _, published in handed_over})
     for each in _by_session(handed_over).values():
         own = {published.event.id: chains.get(published.event.id, ()) for _, published in each}
-        told_by = {step.event_id for chain in own.values() for step in chain}
         event = each[0][1].event
         # A session that goes on has an episode, if at all, of what it was before.
         found = world.kit.episodes.get(event.scope, episode_id(event.scope, event.session_id))
@@ -81,9 +72,24 @@ def _found(
             name=_name(dict.fromkeys(path for path, _ in each), episode),
             is_new=any(published.receipt.fresh for _, published in each),
             has_episode=episode is not None,
-            learned=sum(learned[event_id] for event_id in told_by),
-            known=sum(known[event_id] for event_id in told_by),
+            learned=len(learned[episode.id]) if episode else 0,
+            known=len(known[episode.id] - learned[episode.id]) if episode else 0,
         )
+
+
+def _facts_of(world: World, scopes: Iterable[Scope]) -> tuple[Mapping[UUID, set[UUID]], Mapping[UUID, set[UUID]]]:
+    """The facts that each episode was the first to say, and those that it said and others had said before."""
+    learned, known = defaultdict[UUID, set[UUID]](set), defaultdict[UUID, set[UUID]](set)
+    for scope in scopes:
+        for row in world.kit.facts.read(scope, embedder=NO_VECTORS).rows:
+            match row:
+                case Learned(fact=fact):
+                    learned[fact.source.episode_id].add(fact.id)
+                case Confirmed(source=source):
+                    known[source.episode_id].add(row.fact_id)
+                case _:
+                    pass
+    return learned, known
 
 
 def _by_session(handed_over: Sequence[tuple[str, Published]]) -> Mapping[str, Sequence[tuple[str, Published]]]:

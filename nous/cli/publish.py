@@ -16,7 +16,7 @@ from nous.errors import BadInput, NousError
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
 from nous.readable import one_line
-from nous.runtime.publish import About
+from nous.runtime.publish import AT_ONCE, About
 from nous.runtime.track import Step
 from nous.scope import Scope
 from nous.transcript.sniff import UnknownFormat
@@ -35,7 +35,13 @@ from nous.wiring import build
 @click.option("--again", is_flag=True, help="Let sessions back that were forgotten.")
 @click.option("--durable", is_flag=True, help="Wait until the server's disk has each event.")
 @click.option("--wait", is_flag=True, help="Wait until each is dealt with; exit 1 if one failed, or was not in time.")
-@click.option("--timeout", default=600.0, show_default=True, help="How long to --wait, in seconds.")
+@click.option(
+    "--timeout",
+    default=600.0,
+    type=click.FloatRange(min=0),
+    show_default=True,
+    help="How long to --wait, in seconds; with 0 it looks once.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def publish(  # noqa: PLR0913 (a command's options are its parameters)
@@ -55,10 +61,10 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Hand over sessions that have ended, each PATH a transcript in any format that nous reads.
+    """Hand over sessions that have ended, each PATH a file with a transcript in any format that nous reads.
 
     Publishing a session again adds nothing, unless it has grown. A file that cannot be used is reported and the others
-    are published all the same.
+    are published all the same. Workers read them later, so save in one what comes from a pipe.
     """
     app: App = ctx.obj
     if session is not None and len(paths) > 1:
@@ -86,16 +92,22 @@ def _hand_over(
     """Publish what can be published; what cannot be is told on stderr and kept in *failures*."""
     for path in paths:
         try:
+            if path == "-":
+                raise BadInput(f"- is standard input; {AT_ONCE}")
             if Path(path).is_dir():
                 folder = shlex.quote(str(Path(path)))
                 how_to = f"`nous formats {folder}` says which can be read"
                 raise BadInput(f"{path} is a directory; name the files in it, as {folder}/*; {how_to}")
-            yield from ((path, published) for published in producer.publish(Path(path), **how))
+            yield from ((path, published) for published in producer.publish(Path(path), warn=_warn, **how))
         except NousError as error:
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
             hint = "; `nous formats` lists what it can" if isinstance(error, UnknownFormat) else ""
             say(one_line(f"nous: {about}{error}{hint}"), err=True)
+
+
+def _warn(what: str) -> None:
+    say(one_line(f"nous: {what}"), err=True)
 
 
 def _told(handed_over: Sequence[tuple[str, Published]]) -> str:

@@ -16,18 +16,23 @@ _LOOK = 0.2
 
 
 def awaited(world: World, published: Sequence[Published], *, timeout: float) -> dict[UUID, list[Step]]:
-    """Each session's steps, by event id, once all have come to rest or *timeout* seconds have passed."""
+    """Each session's steps, by event id, once all have come to rest or *timeout* seconds have passed.
+
+    It looks at each at least once.
+    """
     deadline = time.monotonic() + timeout
     chains: dict[UUID, list[Step]] = {}
     each_once = list({each.event.id: each for each in published}.values())
     waiting = each_once
-    while waiting and time.monotonic() < deadline:
+    while waiting:
         for each in waiting:
             chains[each.event.id] = list(
                 follow(each.event.id, type(each.event), workers=world.workers, ledger=world.ledger)
             )
         waiting = [each for each in waiting if not all_at_rest(chains[each.event.id])]
         _tell_progress(len(each_once) - len(waiting), len(each_once))
+        if time.monotonic() >= deadline:
+            break
         if waiting:
             time.sleep(_LOOK)
     return chains

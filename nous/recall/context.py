@@ -1,6 +1,6 @@
 """What a new session is told of the ones before: notes within a budget, in a block of their own."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -70,13 +70,14 @@ def _wrapped(text: str) -> str:
 
 def _last_session(notes: Notes, room: int) -> str:
     lines = [*_of_last_session(notes)]
-    return "\n".join(lines[at] for at in _fitting(lines, room))
+    labels = {f"## {section.label}" for section in notes.anchor.summary.sections} if notes.anchor else ()
+    return "\n".join(lines[at] for at in _fitting(lines, room, headings=labels))
 
 
 def _of_last_session(notes: Notes) -> Iterator[str]:
     if anchor := notes.anchor:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
-        yield from anchor.summary.to_prompt_text().splitlines()
+        yield from _closed_up(anchor.summary.to_prompt_text())
     elif episode := notes.episode:
         # A transcript without times has begun at no time, and has ended when it was published.
         verb = "ended" if episode.started_at else "was published"
@@ -84,6 +85,15 @@ def _of_last_session(notes: Notes) -> Iterator[str]:
         yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale)}"
         yield _line(episode.summary.summary)
         yield from (f"- still open: {_line(thread)}" for thread in episode.summary.still_open)
+
+
+def _closed_up(text: str) -> Iterator[str]:
+    """The lines of *text*; a blank one is part of the next that says something, and goes when that goes."""
+    gap = ""
+    for line in text.splitlines():
+        if line.strip():
+            yield gap + line
+        gap = "" if line.strip() else "\n"
 
 
 def _known(facts: Sequence[KnownFact], room: int) -> str:
@@ -118,16 +128,23 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _fitting(lines: Sequence[str], room: int) -> list[int]:
+def _fitting(lines: Sequence[str], room: int, *, headings: Collection[str] = ()) -> list[int]:
     """Where those of *lines* stand that fit into *room* characters, under their heading, which is the first.
 
-    A line too long is passed over; a heading alone is nothing.
+    A line too long is passed over; a heading alone is nothing, nor is one of the *headings* further down.
     """
     kept: list[int] = []
+    above: list[int] = []
     for at, line in enumerate(lines):
-        if len(line) <= room:
-            kept.append(at)
-            room -= len(line) + len("\n")
+        if line.strip() in headings:
+            above = [at]
+            continue
+        wanted = [*above, at]
+        length = len("\n".join(lines[each] for each in wanted))
+        if length <= room:
+            kept += wanted
+            above = []
+            room -= length + len("\n")
         elif not kept:
             return []
     return kept if len(kept) > 1 else []

@@ -1,5 +1,6 @@
 """Handing over sessions: from a file or a list of messages to a `session_ended` event."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,16 +17,26 @@ from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, compacting_name, upload
-from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
+from nous.transcript import Transcript, parse_transcript, read_transcript
 from nous.transcript.input.tap import Tap
+from nous.transcript.notes import Notes
 from nous.transcript.read import session_content
+from nous.transcript.refusal import damage, refusal
 from nous.transcript.sessions import split_sessions
+
+AT_ONCE = "it can be read only once, and workers read a session later: save it to a file, and publish that"
+"""Why nothing is handed over that comes from a pipe, and what to do."""
 
 Messages = Sequence[Mapping[str, Any]]
 
-_PLAIN_TEXT = "plain_text"
-_ONE_SPEAKER = 0.5
-"""How sure plain text is to be that where all its labels are those of one speaker, whom nobody has answered."""
+Warn = Callable[[str], object]
+"""Is told what has to be known of a session that is handed over all the same."""
+
+
+def logged(what: str) -> None:
+    """Log *what* as a warning, where nobody is there to be told."""
+    # Producers run inside of programs of others, which configure no structlog: that would write to their output.
+    logging.getLogger(__name__).warning(what)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,30 +63,34 @@ class Handover:
         self._inline_limit = inline_limit
         self._clock = clock
 
-    def of_file(self, path: Path, about: About, *, send: bool = False) -> Iterator[SessionEvent]:
+    def of_file(self, path: Path, about: About, *, send: bool = False, warn: Warn = logged) -> Iterator[SessionEvent]:
         """The sessions in a file, usually one; each refers to the file, or, with *send*, holds what it says.
 
-        A file of several sessions is always taken apart and sent, since a reference names a whole file.
+        A file of several sessions is always taken apart and sent, since a reference names a whole file. *warn* is told
+        of one that is packed and damaged: what comes before the damage is handed over.
 
         Raises:
             NotFound: there is no such file.
-            BadInput: it cannot be read, is of no known format, holds nothing that anybody said, or is a text that tells
-                no speaker and was not said to be a transcript; or the session or the agent cannot be called so.
+            BadInput: it is a pipe, cannot be read, is of no known format, holds nothing that anybody said, or is a text
+                that tells no speaker and was not said to be a transcript; or the session or the agent cannot be called
+                so.
         """
         if path.is_dir():
             raise BadInput(f"{path} is a directory; name the files in it")
-        parts = tuple(split_sessions(path))
+        if path.is_fifo():
+            raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+        notes = Notes()
+        parts = tuple(split_sessions(path, notes))
         if parts:
+            _warn_of_damage(path, notes.skipped, warn)
             if about.session_id is not None and len(parts) > 1:
                 raise BadInput(f"{path} holds {len(parts)} sessions; they cannot all be called {about.session_id!r}")
             yield from (self.of_content(part.content, replace(about, session_id=part.id)) for part in parts)
             return
         transcript = read_transcript(path, format=about.format)
-        if not transcript.entries:
-            raise BadInput(f"{path} holds nothing that anybody said{_in_words(transcript.skipped)}")
-        if about.format is None and _tells_no_speaker(transcript):
-            advice = f"publish it with --format {_PLAIN_TEXT} if it is one"
-            raise BadInput(f"{path} looks like no transcript: no speaker was found; {advice}")
+        if reason := refusal(transcript, was_told=about.format is not None):
+            raise BadInput(f"{path} {reason}")
+        _warn_of_damage(path, transcript.skipped, warn)
         about = _named(about, _said(transcript) or _name_of(path))
         if send:
             yield self.of_content(_plain(path, about.format), about)
@@ -122,7 +137,7 @@ class Handover:
             **_of_both(about, transcript),
         }
         if about.compacting:
-            return SessionCompacting(**said, at=self._clock())
+            return SessionCompacting(**said, at=transcript.ended_at or self._clock())
         header = transcript.header
         return SessionEnded(
             **said,
@@ -145,12 +160,6 @@ def _named(about: About, otherwise: str) -> About:
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))
-
-
-def _tells_no_speaker(transcript: Transcript) -> bool:
-    """Whether it is a mere text, all of which was taken for what a user said. A label in fenced code is none."""
-    is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
-    return transcript.format == _PLAIN_TEXT and is_one_turn and transcript.confidence != _ONE_SPEAKER
 
 
 def _of_both(about: About, transcript: Transcript) -> dict[str, Any]:
@@ -197,6 +206,6 @@ def _name_of(path: Path) -> str:
     return f"{name.removeprefix('transcript-')}-{sha256(str(folder).encode()).hexdigest()[:6]}"
 
 
-def _in_words(skipped: Mapping[str, int]) -> str:
-    counted = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
-    return f" (skipped: {counted})" if counted else ""
+def _warn_of_damage(path: Path, skipped: Mapping[str, int], warn: Warn) -> None:
+    if reason := damage(skipped):
+        warn(f"{path}: {reason}; what comes before the damage is handed over")

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from nous.errors import BadInput
-from nous.transcript.base import Notes
 from nous.transcript.input.lines import Cursor, Line, lines
 from nous.transcript.input.tap import Tap
+from nous.transcript.notes import Notes
 from nous.transcript.paths import safe_session_id
 from nous.transcript.read import opened
 from nous.transcript.reading.fields import as_object, as_text
@@ -25,19 +25,23 @@ class Session(NamedTuple):
     content: bytes
 
 
-def split_sessions(path: Path) -> Iterator[Session]:
+def split_sessions(path: Path, notes: Notes | None = None) -> Iterator[Session]:
     """Each session of a file in which every line is one; nothing if the file at *path* is itself one session.
 
-    The first two lines decide. A session is called by its own id, or else after the file and the line. Raises as
-    `read_transcript`.
+    The first two lines decide. A session is called by its own id, or else after the file and the line. *notes* are
+    told in the end what could not be read. Raises as `read_transcript`.
     """
+    notes = notes or Notes()
     stem = path.name.partition(".")[0]
     with opened(path) as stream:
-        written = (line for line in lines(Tap.on(stream).buffered(), Notes(), Cursor()) if line.data.strip())
+        tap = Tap.on(stream)
+        written = (line for line in lines(tap.buffered(), notes, Cursor()) if line.data.strip())
         first = list(islice(written, 2))
         if len(first) == 2 and all(isinstance(_object(line).get("messages"), list) for line in first):
             for line in chain(first, written):
                 yield Session(_own_id(line) or f"{stem}-{line.number}", line.data.strip())
+        if tap.damage:
+            notes.trouble(tap.damage, 0)
 
 
 def _object(line: Line) -> dict[str, Any]:

@@ -121,7 +121,8 @@ def seen_in(sample: Sample) -> str:
         keys = Counter(key for record in sample.records for key in record)
         kinds = sorted({str(record["type"]) for record in sample.records if isinstance(record.get("type"), str)})
         types = f", of type {', '.join(kinds[:_MOST_KEYS])}" if kinds else ""
-        return f"JSON objects with the keys {', '.join(key for key, _ in keys.most_common(_MOST_KEYS))}{types}"
+        named = f"with the keys {', '.join(key for key, _ in keys.most_common(_MOST_KEYS))}" if keys else "without keys"
+        return f"JSON objects {named}{types}"
     if not is_text(sample.text):
         return f"binary data (it begins {sample.text[:8]!r})"
     what = "damaged JSON" if _begins(sample.text.encode()) in (b"{", b"[") else "text"

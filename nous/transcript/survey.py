@@ -9,6 +9,7 @@ from time import process_time
 from nous.errors import BadInput
 from nous.transcript.model import Kind
 from nous.transcript.read import read_transcript
+from nous.transcript.refusal import refusal
 
 _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
 
@@ -38,7 +39,10 @@ class Survey:
 
 
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
-    """Read every file at *paths*, and below those that are folders, where hidden ones are left out."""
+    """Read every file at *paths*, and below those that are folders, where hidden ones are left out.
+
+    What holds no session is refused, as it is where sessions are published.
+    """
     found = Survey()
     for path in _files(paths):
         began = clock()
@@ -49,6 +53,9 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
             continue
         if not transcript.bytes:
             found.refused[path] = "it is empty"
+            continue
+        if reason := refusal(transcript):
+            found.refused[path] = f"it {reason}"
             continue
         row = found.rows.setdefault(transcript.format, Row())
         row.files += 1

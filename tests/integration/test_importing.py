@@ -12,6 +12,7 @@ from builders.knowing import AT, nothing, taught
 from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
 from nous.bus.tombstones import Tombstone, form_name, session_name
+from nous.cli.frame import BAD_INPUT
 from nous.cli.importing import Importer
 from nous.effects import AppendFacts, Effects
 from nous.episode import CandidateFact
@@ -182,3 +183,26 @@ def test_what_was_exported_with_times_in_the_future_is_imported_as_of_now(nous: 
     [row] = log(world)
     assert isinstance(row, Learned)
     assert row.fact.learned_at >= now
+
+
+@pytest.mark.parametrize("line", ["\0\1 of a program", '{"type": "user", "sessionId": "s1"}'])
+def test_of_a_file_that_is_no_export_a_few_lines_are_told_and_that_it_is_none(nous: Nous, line: str) -> None:
+    found = nous("import", stdin=f"{line}\n" * 1200)
+
+    complaints = found.stderr.splitlines()
+    assert [complaint.partition(": ")[2][:6] for complaint in complaints[:-2]] == [f"line {n}" for n in range(1, 6)]
+    assert complaints[-2:] == [
+        "nous: 1,195 more lines cannot be used",
+        "nous: standard input is not what `nous export` wrote: none of its lines is a record",
+    ]
+    assert found.exit_code == BAD_INPUT
+
+
+def test_an_export_with_a_damaged_line_is_taken_for_what_it_is(nous: Nous, world: World) -> None:
+    append(world, told(PORT))
+
+    found = nous("import", stdin=f"damaged\n{nous('export').stdout}")
+
+    assert found.stderr.startswith("nous: line 1: not JSON")
+    assert "is not what" not in found.stderr
+    assert found.exit_code == BAD_INPUT

@@ -94,7 +94,7 @@ def test_two_files_of_one_session_are_one_row_that_names_both(town: Town, nous: 
     assert total.endswith("; 2 facts, 0 known")
 
 
-def test_a_session_that_has_grown_is_told_with_what_is_new_of_it(town: Town, nous: Nous, tmp_path: Path) -> None:
+def test_a_session_that_has_grown_is_told_with_all_that_it_has_taught(town: Town, nous: Nous, tmp_path: Path) -> None:
     file = tmp_path / "x.txt"
     publish = ("publish", file, "--session", "x", *SCOPE)
     file.write_text(told("otherwords"))
@@ -106,7 +106,44 @@ def test_a_session_that_has_grown_is_told_with_what_is_new_of_it(town: Town, nou
     nous(*publish)
     town.settle()
 
-    assert nous(*publish, "--wait").stdout.endswith("; 0 facts, 0 known\n")
+    said = nous(*publish, "--wait").stdout
+    assert "  2 facts  " in said
+    assert said.endswith("; 2 facts, 0 known\n")
+
+
+def test_what_is_decided_goes_to_the_one_session_whose_random_id_begins_so(town: Town, nous: Nous) -> None:
+    session = "279d5bb7-ef37-4f6c-9d0c-1b2a3c4d5e6f"
+    town.publish(session, "otherwords")
+    waiting = nous("decide", "279d5", "We keep Postgres", *SCOPE)
+    town.settle()
+    done = nous("decide", "279d5bb7-", "We keep Postgres too", *SCOPE)
+    town.settle()
+
+    assert [(each.stdout, each.exit_code) for each in (waiting, done)] == [("noted\n", 0)] * 2
+    assert f"there is no episode of a session {session!r}" in waiting.stderr
+    assert f"{session} has an episode already" in done.stderr
+    assert nous("status", "279d5bb7", *SCOPE).stdout.startswith(f"session {session}\n")
+    [kept] = json.loads(nous("episodes", "--editions", "279d5bb7", "--json", *SCOPE).stdout)
+    assert [each["description"] for each in kept["decisions"]] == ["We keep Postgres"]
+
+
+def test_where_several_random_ids_begin_so_a_decision_asks_which(town: Town, nous: Nous) -> None:
+    for end in ("a", "b"):
+        town.publish(f"279d5bb7-ef37-4f6c-9d0c-1b2a3c4d5e6{end}", "otherwords")
+
+    asked = nous("decide", "279d5bb7", "We keep Postgres", *SCOPE)
+
+    assert (asked.stdout, asked.exit_code) == ("", BAD_INPUT)
+    assert "2 sessions have an id that begins with '279d5bb7'" in asked.stderr
+
+
+def test_a_session_to_come_is_no_short_form_of_one_with_a_longer_name(town: Town, nous: Nous) -> None:
+    town.publish("run-10", "otherwords")
+
+    noted = nous("decide", "run-1", "We keep Postgres", *SCOPE)
+
+    assert "there is no episode of a session 'run-1'" in noted.stderr
+    assert nous("decide", "run-10", "We keep Postgres", *SCOPE).stdout == "noted\n"
 
 
 @pytest.mark.parametrize("blank", [" ", "   "])

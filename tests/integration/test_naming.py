@@ -1,6 +1,8 @@
 """Sessions and scopes are found by what nous itself has printed of them."""
 
+import gzip
 import json
+import os
 import re
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from builders.command_line import Nous, on_terminal
 from builders.town import HERE, OTHER, SECRET, Town, told
 
-from nous.cli.frame import BAD_INPUT
+from nous.cli.frame import BAD_INPUT, FAILED
 
 SCOPE = ("--scope", str(HERE))
 PORT = "The staging API listens on port 8080"
@@ -62,6 +64,15 @@ def test_recall_opens_the_file_of_a_session_that_was_published(town: Town, nous:
     assert nous("recall", "billing", OTHER[:5], *SCOPE).stderr == f"nous: session {OTHER}, from {file}\n"
     file.unlink()
     assert nous("recall", "billing", OTHER, *SCOPE).stderr == f"nous: there is no file {file}\n"
+
+
+def test_who_asks_for_a_session_of_another_scope_is_told_which_has_it(town: Town, nous: Nous) -> None:
+    town.publish(SECRET, "plantedwords")
+    town.settle()
+    nous("facts", "learn", stdin=json.dumps(PORT))
+
+    for command in (("recall", "billing", "secr"), ("episodes", "--editions", SECRET)):
+        assert nous(*command).stderr.endswith(f"; there is one in {HERE}: say --scope\n")
 
 
 def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, nous: Nous) -> None:
@@ -178,3 +189,37 @@ def test_a_folder_and_a_file_of_no_format_lead_to_what_can_be_read(nous: Nous, t
 
     assert f"name the files in it, as {tmp_path}/*; `nous formats {tmp_path}`" in nous("publish", tmp_path).stderr
     assert "`nous formats` lists what it can" in nous("publish", tmp_path / "odd.bin").stderr
+
+
+def test_who_does_not_want_to_wait_is_told_what_is_not_dealt_with_yet(nous: Nous, tmp_path: Path) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text(told("otherwords"))
+
+    at_once = nous("publish", file, "--wait", "--timeout", "0")
+
+    assert (at_once.stdout.split()[3], at_once.exit_code) == ("waiting", FAILED)
+    assert "1 not dealt with after 0 s; `nous status SESSION` says where it is" in at_once.stderr
+    assert "is not in the range x>=0" in nous("publish", file, "--wait", "--timeout", "-1").stderr
+
+
+def test_what_comes_from_a_pipe_is_refused_as_nobody_can_read_it_later(nous: Nous, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    for path in (tmp_path / "pipe", "-"):
+        refused = nous("publish", path, stdin=told("otherwords"))
+        assert refused.stderr.startswith(f"nous: {path} is ")
+        assert refused.stderr.endswith(
+            "; it can be read only once, and workers read a session later: save it to a file, and publish that\n"
+        )
+        assert refused.exit_code == BAD_INPUT
+
+
+def test_of_a_packed_file_that_was_cut_it_is_told_in_a_line(nous: Nous, tmp_path: Path) -> None:
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(told("otherwords").encode())[:-12])
+
+    published = nous("publish", tmp_path / "cut.gz")
+
+    assert published.exit_code == 0
+    first = published.stderr.splitlines()[0]
+    assert first.startswith(f"nous: {tmp_path / 'cut.gz'}: packed data damaged: ")
+    assert first.endswith("; what comes before the damage is handed over")

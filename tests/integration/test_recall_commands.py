@@ -118,3 +118,14 @@ def test_text_and_json_name_the_session_that_said_it_last_and_its_date(nous: Nou
 
     assert hit["session_id"] == "tue"
     assert f"session tue, {hit['date'][:10]}  {hit['id']}" in nous("search", "port 8080").stdout
+
+
+def test_an_embedder_that_does_not_answer_is_named_where_facts_could_not_be_compared(
+    nous: Nous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOUS_EMBEDDER", "ollama:nomic-embed-text")
+    monkeypatch.setenv("NOUS_EMBED__BASE_URL", "http://127.0.0.1:9/v1")
+
+    told = nous("facts", "learn", stdin='"The API is on port 8080"').stderr
+
+    assert "nous: 1 fact of the scope has no vector by ollama:nomic-embed-text and could not be compared" in told

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from nous.cli import main
 from nous.cli.excerpt import excerpt
+from nous.errors import BadInput
 from nous.excerpt import fit, windows
 from nous.tokens import estimate
 from nous.transcript import read_transcript
@@ -46,7 +47,6 @@ def test_the_default_is_eight_thousand_characters(path: str) -> None:
 
 
 def test_a_session_is_read_from_standard_input() -> None:
-    assert run("-", "--budget", "0", stdin=TEXT).output == "\n"
     assert run("-", "--budget", "500", "--format", "plain-text", stdin=TEXT).output.startswith("[User] Please look")
 
 
@@ -154,11 +154,12 @@ def test_a_full_disk_is_no_defect_of_ours(path: str) -> None:
     assert ended.stderr.decode() == "nous: the system could not read or write: No space left on device\n"
 
 
-def test_where_nobody_says_anything_that_is_said() -> None:
+def test_a_session_in_which_nobody_says_anything_is_refused() -> None:
     result = run("-", "--format", "codex", stdin=f"{json.dumps({'type': 'session_meta', 'payload': {'id': 's1'}})}\n")
 
-    assert (result.exit_code, result.stdout) == (0, "\n")
-    assert result.stderr.startswith("nous: nobody says anything in it; passed over: ")
+    assert isinstance(result.exception, BadInput)
+    assert str(result.exception).startswith("standard input holds nothing that anybody said (skipped: 1 ")
+    assert result.stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_where_nobody_says_anything_that_is_said() -> None:
         (["--windows", "0"], "0 is not in the range x>=1"),
         (["--windows", "few"], "'few' is not a valid integer"),
         (["--budget", "much"], "'much' is not a valid integer"),
-        (["--budget", "-1"], "a budget of -1 chars: it has to be 0 or more"),
+        (["--budget", "0"], "0 is not in the range x>=1"),
         (["--strategy", "best"], "'best' is not a strategy: choose one of default, fast, head, middle, spec"),
         (["--format", "best"], "best"),
         (["--colour"], "No such option"),

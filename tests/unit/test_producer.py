@@ -1,5 +1,6 @@
 """Handing sessions over, on a bus in memory."""
 
+import gzip
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -124,6 +125,21 @@ def test_a_file_of_many_sessions_is_taken_apart(world: World, tmp_path: Path) ->
     assert [each.event.session_id for each in world.publish(path)] == ["a", "b", "c"]
     with pytest.raises(BadInput, match="they cannot all be called"):
         world.publish(path, About(session_id="x"))
+
+
+@pytest.mark.parametrize("upload", [False, True])
+def test_of_what_is_packed_and_damaged_whoever_publishes_it_is_warned(
+    world: World, tmp_path: Path, *, upload: bool
+) -> None:
+    line = b'{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}\n'
+    warnings: list[str] = []
+    for name, content in (("one.gz", TEXT.encode()), ("many.gz", 3 * line)):
+        (tmp_path / name).write_bytes(gzip.compress(content)[:-8])
+        assert list(world.producer.publish(tmp_path / name, About(), upload=upload, warn=warnings.append))
+
+    assert [warning.partition(": packed data damaged")[0] for warning in warnings] == [
+        str(tmp_path / name) for name in ("one.gz", "many.gz")
+    ]
 
 
 @pytest.mark.parametrize("name", ["", "two\nlines", "x" * 401])

@@ -2,21 +2,41 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
+from uuid import UUID
 
 from builders.episodes import episode
 from builders.knowing import nothing, taught
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.episode import CandidateFact, Category, Trust
+from nous.episode import CandidateFact, Category, Tier, Trust
 from nous.learning.known import KnownFact
 from nous.recall.context import LONGEST, Notes, block, left_out, ranked
+from nous.scope import Scope
+from nous.summary.anchored.anchor import Anchor
+from nous.summary.anchored.model import LABELS, AnchoredSummary
 
 
 def knowing(*candidates: CandidateFact | str) -> list[KnownFact]:
     knowledge = nothing()
     taught(knowledge, *candidates)
     return list(knowledge)
+
+
+def anchor(summary: AnchoredSummary) -> Anchor:
+    return Anchor(
+        scope=Scope(),
+        agent_id="agent",
+        session_id="s1",
+        summary=summary,
+        digest="",
+        entries=1,
+        bytes=1,
+        event_id=UUID(int=1),
+        at=datetime(2026, 1, 1, tzinfo=UTC),
+        tier=Tier.EXTRACTIVE,
+    )
 
 
 def test_it_is_headed_as_notes_and_marked_so_that_nothing_in_it_can_end_it() -> None:
@@ -101,3 +121,32 @@ def test_it_never_exceeds_its_budget(budget: int, texts: list[str]) -> None:
 
 def test_where_nothing_is_known_nothing_is_told() -> None:
     assert block(Notes(facts=[])) == ""
+
+
+def test_what_is_cut_of_an_anchored_summary_leaves_neither_blank_lines_nor_bare_headings() -> None:
+    contents = {
+        "intent": "- Bill in euros",
+        "decisions": f"- Keep Postgres {'as told ' * 40}",
+        "pending_tasks": "- Pay",
+    }
+    notes = Notes(facts=[], anchor=anchor(AnchoredSummary.of(contents)))
+    whole = block(notes)
+
+    told = block(notes, budget=len(whole) - 100)
+
+    assert notes.anchor
+    assert notes.anchor.summary.to_prompt_text() in whole
+    assert "## Intent\n- Bill in euros\n\n## Pending tasks\n- Pay\n</" in told
+
+
+@given(st.integers(0, 1500), st.lists(st.text("a #\n-", max_size=300), min_size=5, max_size=5))
+def test_each_part_of_an_anchored_summary_that_is_told_says_something(budget: int, contents: list[str]) -> None:
+    summary = AnchoredSummary.of(dict(zip(LABELS, contents, strict=True)))
+
+    told = block(Notes(facts=[], anchor=anchor(summary)), budget=budget)
+
+    lines = told.splitlines()
+    headings = {f"## {label}" for label in LABELS.values()}
+    assert len(told) <= budget
+    assert all(after not in headings and after.strip() for line, after in pairwise(lines) if line in headings)
+    assert not any(not line.strip() and after.startswith("</nous-notes") for line, after in pairwise(lines))

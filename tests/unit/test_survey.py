@@ -38,6 +38,18 @@ def test_the_table_says_what_was_read_and_what_was_not(folder: Path) -> None:
     assert "picture.png: this is no transcript that nous can read: it holds binary data" in output
 
 
+def test_what_would_not_be_published_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Sources: collected in May.")
+    (tmp_path / "silent.jsonl").write_text('{"type":"session_meta","payload":{"id":"s1"}}\n')
+
+    found = survey([tmp_path])
+
+    assert not found.rows
+    reasons = {path.name: reason for path, reason in found.refused.items()}
+    assert reasons["notes.txt"].startswith("it looks like no transcript: no speaker was found; ")
+    assert reasons["silent.jsonl"].startswith("it holds nothing that anybody said (skipped: ")
+
+
 def test_the_same_as_json(folder: Path) -> None:
     found = json.loads(CliRunner().invoke(formats, [str(folder), "--json"]).output)
 

@@ -48,6 +48,7 @@ def test_a_format_is_told_from_the_content(content: bytes, expected: str) -> Non
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 50, "binary data"),
         (b'{"type":"of_next_year","body":{}}\n', "type, body, of type of_next_year"),
         (b'{"name":"a package","version":"1.0.0","scripts":{"test":"x"}}', "name, version, scripts"),
+        (b"{}\n", "it holds JSON objects without keys$"),
         (b"{ this is no JSON", "damaged JSON that begins"),
     ],
 )

@@ -15,7 +15,8 @@ class Anchor:
 
     The first `entries` of the transcript, `bytes` long and of that `digest`, are in it. Of those a model has seen the
     first `seen_by_model`; the others are shown to it next time, since `made_do` says why it could not see them.
-    `put_back` counts the lines of the one before that a model had left out. `event_id` is what it was made for.
+    `put_back` counts the lines of the one before that a model had left out. `event_id` is what it was made for, and
+    `at` when the last of it was said, or, where the transcript tells no times, when that was published.
     """
 
     scope: Scope

@@ -7,6 +7,9 @@ from typing import BinaryIO, Self, cast
 
 from nous.transcript.input.packed import damages, is_packed, unpacker
 
+DAMAGED = "packed data damaged"
+"""How the reason begins why packed bytes end before their end."""
+
 _CHUNK = 1 << 18
 _LONGEST_MAGIC = 4
 
@@ -66,7 +69,7 @@ class Tap(io.RawIOBase):
         try:
             drawn = self._read(size) or b""
         except self._damages as error:
-            self.damage = f"packed data damaged: {error}"
+            self.damage = f"{DAMAGED}: {error}"
             return b""
         self.length += len(drawn)
         self._sha256.update(drawn)
