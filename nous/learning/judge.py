@@ -17,7 +17,8 @@ from uuid import UUID
 
 from nous.learning.guard.compare import Comparison, compare
 from nous.learning.guard.lexicon import english
-from nous.learning.guard.reading import Reading, Role
+from nous.learning.guard.reading import Reading
+from nous.learning.guard.word import Role
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 

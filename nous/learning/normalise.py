@@ -7,8 +7,8 @@ import regex
 
 from nous.readable import readable
 
-_RAISED = str.maketrans({digit: f"^{number}" for number, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
-"""NFKC would make `10²` and `102` the same."""
+_RAISED = regex.compile(r"(?=(?!™|℠)\p{Decomposition_Type=Super})")
+"""Where NFKC would make `10²` and `102` the same; but `Redis™` is `RedisTM`, in whatever place that stands."""
 
 _SMALL = regex.compile(r"(?<=\p{Nd})(?=\p{No})")
 """Where it would make `1½` begin with 11."""
@@ -71,7 +71,7 @@ _SAYING = regex.compile(r"[^\p{P}\p{Z}\p{C}\p{M}]|[#%&@*?/\\_\[\]{}§†‡‰\"
 
 def plain(text: str) -> str:
     """*text* in NFKC, with one kind of apostrophe, quote and hyphen."""
-    apart = _SMALL.sub(" ", text.translate(_RAISED)).translate(_UNLIKE)
+    apart = _SMALL.sub(" ", _RAISED.sub("^", text)).translate(_UNLIKE)
     return _MINUS.sub("-", unicodedata.normalize("NFKC", apart).translate(_PLAIN))
 
 

@@ -72,6 +72,7 @@ BESIDE = [
     ("The database is Postgres", "The database is slow"),
     ("The library supports Python 3.11", "The library supports Python 3.12"),
     ("The user likes tea", "The user likes coffee"),
+    ("Noor belongs to Rotary", "Noor belongs to Greenpeace"),
     ("The user prefers pytest", "The user prefers ruff"),
     ("The team uses Redis", "The team uses Kafka"),
     ("Secrets are stored in the dev environment", "Secrets are stored in the prod environment"),

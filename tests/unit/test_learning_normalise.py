@@ -47,6 +47,8 @@ def test_form_makes_no_difference(one: str, other: str) -> None:
         ("-5 degrees", "5 degrees"),
         ("C++ is used", "C is used"),
         ("10² rows", "102 rows"),
+        ("O(2ⁿ) steps", "O(2n) steps"),
+        ("item nº 5", "item no 5"),
         ("edit .env", "edit env"),
         ("Is it on?", "Is it on"),
         ("a/b", "ab"),

@@ -5,46 +5,29 @@ service was written in Rust by Omar`. A parser would tell them apart for certain
 that are known to keep the sense, and takes every other for a change of meaning.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 
-_VERBAL = ("", "be")
+from nous.learning.guard.adverbs import adverb_moved, without_adverb
+from nous.learning.guard.floating import order, positions_agree
+from nous.learning.guard.placed import VERBAL, Placed, pairs_of, runs
+
 _ATTRIBUTIVE = frozenset({"of", "in", "for", "from", "to", "on", "at", "be"})
 """What may link a noun to what describes it: `comments in code` are `code comments`, `cache is cold` a `cold cache`."""
 
-_LOCAL = frozenset({"in", "on", "at", "with", "from", "for", "about", "under", "over", "against"})
+_DROPPED = frozenset({*VERBAL, "of", "that"})
+"""What may be left out, and a word is to the one before it what it was."""
 
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A word at its place in a text. `pair` is the same number for the same word in the other text.
-
-    The rest is as in `reading.Word`.
-    """
-
-    pair: int
-    marker: str
-    is_exact: bool = False
-    is_name: bool = False
-    is_adverb: bool = False
-    clause: str = ""
-    opens: bool = False
-    joined: bool = False
-    is_one: bool = False
-    is_told: bool = False
-
-    @property
-    def is_free(self) -> bool:
-        """Whether only its place says what it does: no preposition does."""
-        return self.marker in _VERBAL
+_DROPPED_OF_EXACT = frozenset({*VERBAL, "of", "in", "on", "at", "for", "every", "when"})
+"""The same before a quantity: `runs for 3 hours`, `meets on Fridays`."""
 
 
 def same_arrangement(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     """Whether *left* and *right*, which hold the same pairs, say the same of each other's words."""
     here, there = _clauses(left), _clauses(right)
-    if len(here) > 1 and {name: _pairs(part) for name, part in here.items()} == {
-        name: _pairs(part) for name, part in there.items()
+    if len(here) > 1 and {name: pairs_of(part) for name, part in here.items()} == {
+        name: pairs_of(part) for name, part in there.items()
     }:
         return all(_is_same(part, there[name]) for name, part in here.items())
     is_turned = len(here) > 1 and here.keys() == there.keys() and "because" in here
@@ -62,12 +45,10 @@ def _clauses(words: Sequence[Placed]) -> dict[str, tuple[Placed, ...]]:
     return dict(parts) if len(dict(parts)) == len(parts) else {"": tuple(words)}
 
 
-def _pairs(words: Iterable[Placed]) -> set[int]:
-    return {word.pair for word in words}
-
-
 def _same_clause(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
-    left, right = _without_adverb(left), _without_adverb(right)
+    if adverb_moved(left, right):
+        return False
+    left, right = without_adverb(left), without_adverb(right)
     left, right = _listed(left, right), _listed(right, left)
     one, other = _active(left, right), _active(right, left)
     if one != tuple(left) and other != tuple(right):
@@ -79,13 +60,7 @@ def _same_clause(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
         return False
     if _ungoverned(one, other) or _ungoverned(other, one):
         return False
-    return _order(one, other) == _order(other, one) and _positions_agree(one, other)
-
-
-def _without_adverb(words: Sequence[Placed]) -> tuple[Placed, ...]:
-    """*words* less their only adverb: with one, there is nothing else that it could be about."""
-    is_lone = sum(word.is_adverb for word in words) == 1
-    return tuple(word for word in words if not (is_lone and word.is_adverb))
+    return order(one, other) == order(other, one) and positions_agree(one, other)
 
 
 def _listed(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
@@ -104,9 +79,9 @@ def _active(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, .
 
     If *other* begins with `a push to main`, that is moved as a whole.
     """
-    agent = next((run for run in _runs(words) if run[0].marker == "by" and not run[-1].is_exact), ())
+    agent = next((run for run in runs(words) if run[0].marker == "by" and not run[-1].is_exact), ())
     start = words.index(agent[0]) if agent else 0
-    verbs = next((run for run in reversed(_runs(words[:start])) if run[0].marker == "be"), ())
+    verbs = next((run for run in reversed(runs(words[:start])) if run[0].marker == "be"), ())
     if not agent or not verbs:
         return tuple(words)
     first, end = words.index(verbs[0]), start + len(agent)
@@ -126,9 +101,15 @@ def _firsts(words: Sequence[Placed], number: int) -> list[int]:
 
 
 def _addressed(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
-    """`passwords are hashed with salt` as `hash passwords with salt`, where *other* begins so: `we hash ...`."""
+    """`passwords are hashed with salt` as `hash passwords with salt`, where *other* begins so: `we hash ...`.
+
+    Where both say `is`, they may be `the pool to the left is nearest` and `the nearest pool is to the left`.
+    """
     first = next((at for at, word in enumerate(words) if word.marker == "be"), 0)
     if not first or not other or other[0].pair != words[first].pair:
+        return tuple(words)
+    is_whole = first + 1 == len(words) and words[0].is_told
+    if _count_be(words) == _count_be(other) and not is_whole:
         return tuple(words)
     return (replace(words[first], marker=""), *words[:first], *words[first + 1 :])
 
@@ -142,16 +123,11 @@ def _inverted(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed,
     if not at or not theirs or not is_certain:
         return tuple(words)
     subject, (told, *rest) = words[:at], words[at:]
-    is_turned = _pairs(subject) == _pairs(other[theirs:]) and _pairs((told, *rest)) == _pairs(other[:theirs])
+    is_turned = pairs_of(subject) == pairs_of(other[theirs:]) and pairs_of((told, *rest)) == pairs_of(other[:theirs])
     if not is_turned or not subject[0].is_free or len(subject) * len(other[:theirs]) == 0:
         return tuple(words)
     turned = (replace(word, marker="" if word.marker == "be" else word.marker) for word in (told, *rest))
     return (*turned, *(replace(word, marker="be" if word.is_free else word.marker) for word in subject))
-
-
-def _runs(words: Sequence[Placed]) -> list[tuple[Placed, ...]]:
-    """Neighbours under the same marker."""
-    return [tuple(run) for _, run in groupby(words, key=lambda word: word.marker)]
 
 
 def _crossed(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
@@ -177,21 +153,27 @@ def _reattached(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
 
 def _ungoverned(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
     """Whether what is done to something in *left* is done somewhere in *right*: `runs Docker`, `runs in Docker`."""
-    before = {b.pair: a.pair for a, b in pairwise(left) if not b.marker}
-    return any(
-        b.marker in _LOCAL and not b.is_exact and before.get(b.pair) == a.pair and a.marker != b.marker
-        for a, b in pairwise(right)
-    )
+    bare = {(a.pair, b.pair): b for a, b in pairwise(left) if not b.marker}
+    opened = ((b, bare.get((a.pair, b.pair))) for a, b in pairwise(right) if a.marker != b.marker)
+    return any(there and not _may_drop(here, there) for here, there in opened)
+
+
+def _may_drop(governed: Placed, bare: Placed) -> bool:
+    """Whether the preposition of *governed* says nothing that *bare*, the same word without it, leaves open."""
+    if governed.marker == "to" and bare.is_participle:  # wants them to be used, wants them used
+        return True
+    return governed.marker in (_DROPPED_OF_EXACT if governed.is_exact else _DROPPED)
 
 
 def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Placed, ...]:
     """*words* with `comments in the code` turned into `code comments` wherever *other* has it so."""
     follows = {a.pair: b.pair for a, b in pairwise(other) if a.marker == b.marker or (a.is_free and b.is_free)}
     theirs = {word.pair: word.marker for word in other}
+    attributive = _ATTRIBUTIVE if _count_be(words) > _count_be(other) else _ATTRIBUTIVE - {"be"}
     turned: tuple[Placed, ...] = ()
-    for run in _runs(words):
+    for run in runs(words):
         end = next((at for at, word in enumerate(run, start=1) if _head(turned, follows.get(word.pair))), 0)
-        head = _head(turned, follows.get(run[end - 1].pair)) if end and run[0].marker in _ATTRIBUTIVE else ()
+        head = _head(turned, follows.get(run[end - 1].pair)) if end and run[0].marker in attributive else ()
         if (
             head
             and _may_turn(run, end, head[0].marker, theirs)
@@ -204,6 +186,11 @@ def _noun_phrases(words: Sequence[Placed], other: Sequence[Placed]) -> tuple[Pla
         else:
             turned += run
     return turned
+
+
+def _count_be(words: Sequence[Placed]) -> int:
+    """How often a form of `be` is said. `The server is slow in May` is not `the slow server is in May`."""
+    return sum(run[0].marker == "be" or run[0].follows_be for run in runs(words))
 
 
 def _may_turn(run: Sequence[Placed], end: int, head: str, theirs: Mapping[int, str]) -> bool:
@@ -225,74 +212,3 @@ def _is_phrase(words: Sequence[Placed], follows: Mapping[int, int]) -> bool:
 def _head(before: Sequence[Placed], first: int | None) -> tuple[Placed, ...]:
     """The end of *before* that begins with the pair *first*: the noun phrase that a modifier may describe."""
     return next((tuple(before[at:]) for at, word in enumerate(before) if word.pair == first), ())
-
-
-def _floating(words: Sequence[Placed], other: Sequence[Placed]) -> set[str]:
-    """The prepositions whose phrase may move: each governs the same words, in one place, in both texts."""
-    here, there = _phrases(words), _phrases(other)
-    return {marker for marker, pairs in here.items() if there.get(marker) == pairs}
-
-
-def _phrases(words: Sequence[Placed]) -> dict[str, tuple[int, ...]]:
-    runs = [run for run in _runs(words) if not run[0].is_free]
-    markers = [run[0].marker for run in runs]
-    return {
-        marker: tuple(word.pair for word in run)
-        for marker, run in zip(markers, runs, strict=True)
-        if markers.count(marker) == 1
-    }
-
-
-def _order(words: Sequence[Placed], other: Sequence[Placed]) -> list[int]:
-    """The pairs that have to keep their order."""
-    floating = _floating(words, other)
-    return [word.pair for word in words if word.marker not in floating]
-
-
-def _positions_agree(left: Sequence[Placed], right: Sequence[Placed]) -> bool:
-    """Whether each moving phrase follows the same word in both, or stands in both where it is about the whole."""
-    floating = _floating(left, right)
-    here, there = _positions(left, floating), _positions(right, floating)
-    is_agent_told = any(word.marker == "by" for word in (*left, *right))
-    edges = {marker: (_edge(here[marker], left, floating), _edge(there[marker], right, floating)) for marker in here}
-    return all(
-        here[marker] == there[marker]
-        or (marker != "of" and _is_whole(*edges[marker], is_agent_told=is_agent_told))
-        or (here[marker] == 0 and there[marker] == _joint(right, floating))
-        or (there[marker] == 0 and here[marker] == _joint(left, floating))
-        for marker in floating
-    )
-
-
-def _positions(words: Sequence[Placed], floating: set[str]) -> dict[str, int]:
-    """How many words of fixed place stand before each moving phrase; for `of`, which one does, whatever its place."""
-    before, positions = 0, dict[str, int]()
-    for at, word in enumerate(words):
-        if word.marker == "of" and at and "of" in floating:
-            positions.setdefault("of", -1 - words[at - 1].pair)
-        elif word.marker in floating:
-            positions.setdefault(word.marker, before)
-        else:
-            before += 1
-    return positions
-
-
-def _edge(position: int, words: Sequence[Placed], floating: set[str]) -> str:
-    """Where in the clause a phrase at *position* is: first, last, or with the subject: `the limit for guests is 5`."""
-    fixed = [word for word in words if word.marker not in floating]
-    is_at = next((at for at, word in enumerate(fixed) if word.marker == "be"), 0)
-    return {len(fixed): "last", is_at: "subject", 0: "first"}.get(position, "")
-
-
-def _is_whole(one: str, other: str, *, is_agent_told: bool) -> bool:
-    """Whether a phrase at each of two edges is about the whole.
-
-    Where it is told who acts, that is in doubt: `users in Lyon are led by teams`, who is there?
-    """
-    return bool(one and other) and not (is_agent_told and {one, other} == {"subject", "last"})
-
-
-def _joint(words: Sequence[Placed], floating: set[str]) -> int | None:
-    """The end of a first clause: `on Fridays the team tests and deploys` is `the team tests on Fridays and deploys`."""
-    fixed = [word for word in words if word.marker not in floating]
-    return next((at for at, word in enumerate(fixed) if word.joined), None)

@@ -12,6 +12,9 @@ from nous.learning.guard.word import Word
 _MOST = 12
 """Words left over that are held against each other. Texts that differ in more are about other things."""
 
+_ALWAYS = frozenset({"negation", "order", "quantifier", "modal", "preposition"})
+"""The kinds of small words that are compared even where one text has none or always the same."""
+
 
 def other_persons(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
     """Why one of them speaks of another: `we pay them`, `they pay us`. A person may be left out: `we test our code`."""
@@ -29,7 +32,7 @@ def other_persons(left: Reading, right: Reading, lexicon: Lexicon) -> str | None
 
 def exchanged(found: Pairing) -> str | None:
     """Why small words are exchanged: `at most 4 workers and at least 8 GB`, `at least 4 workers and at most 8 GB`."""
-    kinds = (_varied(found.left) & _varied(found.right)) | {"negation", "order", "quantifier", "modal"}
+    kinds = (_varied(found.left) & _varied(found.right)) | _ALWAYS
     for at, other in found.pairs:
         here, there = found.left[at], found.right[other]
         if any(kind in kinds for kind, _ in {*here.bound} ^ {*there.bound}):

@@ -9,7 +9,7 @@ from nous.learning.normalise import plain, unadorned
 
 _CODE = re.compile(
     r"`([^`]+)`"  # what is marked as code
-    r"|([\[(][^\[\]()]*,[^\[\]()]*[\])])"  # an interval
+    r"|([\[(][^\[\](),]*+,[^\[\]()]*+[\])])"  # an interval
     r"|\b([KMGTP]i?[bB](?:ps|/s|it)?)\b"  # a unit, of bits or bytes
     r"|(?<=\d)\s?([mMpP](?:Hz|Wh|[AFJVWgms]))\b"  # a unit, of thousandths or of millions
     r"|(?<!\S)([,;:.!?/]+)(?!\S)"  # a sign alone

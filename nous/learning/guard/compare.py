@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from nous.learning.guard.arrangement import Placed, same_arrangement
+from nous.learning.guard.arrangement import same_arrangement
 from nous.learning.guard.binding import exchanged, opposed, other_persons
 from nous.learning.guard.code import code_apart
 from nous.learning.guard.conflict import conflicting
 from nous.learning.guard.lexicon import Lexicon
 from nous.learning.guard.pairing import Pairing, paired
+from nous.learning.guard.placed import Placed
 from nous.learning.guard.quantities import SPANS
 from nous.learning.guard.reading import Reading
 from nous.learning.guard.word import Role, Tense, Word
@@ -33,6 +34,9 @@ class Comparison:
 
 ARRANGED = "the same words in another relation"
 """The objection to two texts that differ in nothing but the order of their words."""
+
+_BE = "is was"
+"""The kind of small words that forms of `be` are."""
 
 _NARROWING = frozenset({"if", "unless", "where"})
 _SPANS = tuple(f" {span}" for span in SPANS)
@@ -270,13 +274,20 @@ def _serves(found: Pairing, at: int, other: int, lexicon: Lexicon) -> bool:
     return is_named and any(word.root in lexicon.means for word in words[place:])
 
 
+def _is_participle(text: str, lexicon: Lexicon) -> bool:
+    return lexicon.is_past(text) or text in lexicon.unmarked or text.endswith("ing")
+
+
 def _placed(word: Word, pair: int, lexicon: Lexicon) -> Placed:
+    text = word.text.casefold()
     return Placed(
         pair,
         word.marker,
         is_exact=word.role is Role.QUANTITY,
         is_name=word.role is Role.NAME,
-        is_adverb=word.role is Role.WORD and lexicon.is_adverb(word.text.casefold()),
+        is_adverb=word.role is Role.WORD and lexicon.is_adverb(text),
+        is_participle=word.role is Role.WORD and _is_participle(text, lexicon),
+        follows_be=any(kind == _BE for kind, _ in word.bound),
         clause=word.clause,
         opens=word.opens,
         joined=word.joined,

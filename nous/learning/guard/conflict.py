@@ -9,28 +9,12 @@ from collections.abc import Sequence
 
 from nous.learning.guard.lexicon import Lexicon, Values
 from nous.learning.guard.reading import Reading
-from nous.learning.guard.word import Role, Tense, Word
+from nous.learning.guard.word import Frame, Role, Tense, Word
 
-_VAGUE = frozenset(
-    {
-        "a",
-        "an",
-        "one",
-        "some",
-        "another",
-        "any",
-        "each",
-        "every",
-        "most",
-        "many",
-        "it",
-        "this",
-        "that",
-        "these",
-        "those",
-    }
-    | {"those", "there", "he", "she", "they", "if", "when", "unless", "while", "after", "before", "nobody", "no"}
-)
+_VAGUE = frozenset({
+    "a", "an", "one", "some", "another", "any", "each", "every", "most", "many", "no", "nobody", "it", "this", "that",
+    "these", "those", "there", "he", "she", "they", "if", "when", "unless", "while", "after", "before",
+})  # fmt: skip
 """Openings of what may speak of another thing each time."""
 
 _FIRM = frozenset({"must", "should", "can"})
@@ -55,12 +39,11 @@ def conflicting(left: Reading, right: Reading, lexicon: Lexicon) -> str | None:
     if left.negated != right.negated:
         return _denied(left, right) or _turned(_denied(right, left))
     at = _difference(left, right)
-    if at is None or left.frame is None or right.frame is None or left.quantifiers != right.quantifiers:
+    if at is None or left.quantifiers != right.quantifiers or not set(left.quantifiers) <= _STEADY:
         return None
-    if at < left.frame.subject or not set(left.quantifiers) <= _STEADY:
-        return None
+    frame = _frame_of_both(left, right, at)
     here, there = left.words[at], right.words[at]
-    if not _is_same_verb(left, right, at) or not _is_value(left, right, at, lexicon.values):
+    if frame is None or not _is_value(left, frame, at, there, lexicon.values):
         return None
     return f"value {here.text} / {there.text}"
 
@@ -117,40 +100,46 @@ def _difference(left: Reading, right: Reading) -> int | None:
     return places[0] if len(places) == 1 and not markers_differ else None
 
 
-def _is_same_verb(left: Reading, right: Reading, at: int) -> bool:
+def _frame_of_both(left: Reading, right: Reading, at: int) -> Frame | None:
+    """How the left is framed, if the right is so as well and the word at *at*, which differs, is in the predicate."""
     if left.frame is None or right.frame is None or left.frame.subject != right.frame.subject:
-        return False
-    return left.frame.verb == right.frame.verb or at == left.frame.subject
+        return None
+    is_same = left.frame.verb == right.frame.verb or at == left.frame.subject
+    return left.frame if is_same and at >= left.frame.subject else None
 
 
-def _is_value(left: Reading, right: Reading, at: int, values: Values) -> bool:
-    here, there = left.words[at], right.words[at]
+def _is_value(reading: Reading, frame: Frame, at: int, there: Word, values: Values) -> bool:
+    words, here = reading.words, reading.words[at]
     if here.role is Role.QUANTITY or there.role is Role.QUANTITY:
-        return here.role is there.role and _is_quantity(left, at, there.key, values)
+        return here.role is there.role and _is_quantity(reading, frame, at, there.key, values)
     if frozenset((here.root, there.root)) in values.opposites or frozenset((here.key, there.key)) in values.opposites:
-        return _is_state(left, at)
-    return _is_complement(left, at) and _is_only_name(left, here, there, values)
+        return _is_state(words, frame, at)
+    return _is_complement(words, frame, at) and _is_only_name(words, frame, here, there, values)
 
 
-def _is_quantity(reading: Reading, at: int, other: str, values: Values) -> bool:
-    word, frame = reading.words[at], reading.frame
-    if frame is None or not _is_comparable(word.key, other, values):
+def _is_quantity(reading: Reading, frame: Frame, at: int, other: str, values: Values) -> bool:
+    words, word = reading.words, reading.words[at]
+    if not _is_comparable(word.key, other, values):
         return False
-    before = reading.words[_after_verb(reading) : at]
-    subject = {each.key for each in reading.words[: frame.subject]}
+    before = words[_after_verb(words, frame) : at]
     if _DATE.fullmatch(word.key) or _TIME.fullmatch(word.key):
-        is_timed = frame.verb == "be" or frame.verb in values.timing
-        is_repeated = "every" in reading.quantifiers and not _TIME.fullmatch(word.key)
-        is_one = not is_repeated and not word.text.endswith("s") and not _are_many(reading.words[: frame.subject])
-        first = reading.words[frame.subject]
-        is_one = is_one and (at == frame.subject or not _acts(first) or first.key in _DATED)
-        return is_timed and is_one and all(each.role is Role.QUANTITY for each in before)
+        return _is_only_time(reading, frame, at, values) and all(each.role is Role.QUANTITY for each in before)
     if _MEASURE.fullmatch(word.key):
-        is_last = at + 1 == len(reading.words) and word.marker in ("", "for", "to", "after", "every", "at")
-        is_phrase = not word.marker or reading.words[at - 1].marker != word.marker
+        is_last = at + 1 == len(words) and word.marker in ("", "for", "to", "after", "every", "at")
+        is_phrase = not word.marker or words[at - 1].marker != word.marker
         return not before or (is_last and is_phrase)
+    subject = {each.key for each in words[: frame.subject]}
     is_free = word.marker in ("", "be", "on", "to")
     return is_free and not subject & values.labels and all(each.key in values.numbered for each in before)
+
+
+def _is_only_time(reading: Reading, frame: Frame, at: int, values: Values) -> bool:
+    """Whether it happens once, so that the date or time at *at* is the only one."""
+    word, subject, first = reading.words[at], reading.words[: frame.subject], reading.words[frame.subject]
+    is_timed = frame.verb == "be" or frame.verb in values.timing
+    is_repeated = "every" in reading.quantifiers and not _TIME.fullmatch(word.key)
+    is_one = not is_repeated and not word.text.endswith("s") and not _are_many(subject)
+    return is_timed and is_one and (at == frame.subject or not _acts(first) or first.key in _DATED)
 
 
 def _is_comparable(one: str, other: str, values: Values) -> bool:
@@ -164,12 +153,11 @@ def _is_comparable(one: str, other: str, values: Values) -> bool:
     return len(units) == 1 or any(units <= dimension for dimension in values.dimensions)
 
 
-def _after_verb(reading: Reading) -> int:
+def _after_verb(words: Sequence[Word], frame: Frame) -> int:
     """Where the predicate begins: after the verb, or the participle that `be` goes with."""
-    frame = reading.frame
-    if frame is None or frame.subject >= len(reading.words):
+    if frame.subject >= len(words):
         return 0
-    first = reading.words[frame.subject]
+    first = words[frame.subject]
     if frame.verb == "have" or (frame.verb == "be" and not (first.marker == "be" and _acts(first))):
         return frame.subject
     return frame.subject + 1
@@ -181,15 +169,13 @@ def _acts(word: Word) -> bool:
     return word.role is Role.WORD and (text.endswith(("ed", "en", "t")) or text == "due")
 
 
-def _is_state(reading: Reading, at: int) -> bool:
+def _is_state(words: Sequence[Word], frame: Frame, at: int) -> bool:
     """Whether the word at *at* is what is said of the subject: the verb, what follows `is`, or how it does it."""
-    if reading.frame is None:
-        return False
-    word, first = reading.words[at], reading.frame.subject
+    word, first = words[at], frame.subject
     is_how = word.text.casefold().endswith("ly")
-    is_wanted = reading.frame.verb == "prefer" and at == first + 1
-    is_told = at == first and word.marker == "be" and reading.frame.verb != "have"
-    return is_how or is_wanted or (is_told and not _is_deed(reading.words[first + 1 :]))
+    is_wanted = frame.verb == "prefer" and at == first + 1
+    is_told = at == first and word.marker == "be" and frame.verb != "have"
+    return is_how or is_wanted or (is_told and not _is_deed(words[first + 1 :]))
 
 
 def _is_deed(rest: Sequence[Word]) -> bool:
@@ -201,27 +187,24 @@ def _are_many(subject: Sequence[Word]) -> bool:
     return any(word.is_plural for word in subject)
 
 
-def _is_complement(reading: Reading, at: int) -> bool:
+def _is_complement(words: Sequence[Word], frame: Frame, at: int) -> bool:
     """Whether the word is the whole of what follows the verb, but for phrases that begin with a preposition."""
-    rest = reading.words[at + 1 :]
-    is_whole = not rest or (rest[0].marker not in ("", "be") and rest[0].marker != reading.words[at].marker)
-    return at == _after_verb(reading) and is_whole
+    rest = words[at + 1 :]
+    is_whole = not rest or (rest[0].marker not in ("", "be") and rest[0].marker != words[at].marker)
+    return at == _after_verb(words, frame) and is_whole
 
 
-def _is_only_name(reading: Reading, here: Word, there: Word, values: Values) -> bool:
+def _is_only_name(words: Sequence[Word], frame: Frame, here: Word, there: Word, values: Values) -> bool:
     """Whether the subject has one of these at a time."""
-    frame = reading.frame
-    if frame is None:
-        return False
-    verb = reading.words[frame.subject].root
-    if frame.verb == "be" and _after_verb(reading) == frame.subject:
-        subject = reading.words[: frame.subject]
+    verb = words[frame.subject].root
+    if frame.verb == "be" and _after_verb(words, frame) == frame.subject:
+        subject = words[: frame.subject]
         is_told = frame.subject > 1 and _head(subject) in values.attributes and not any(map(_is_chosen, subject))
         return is_told and _are_nouns(here, there, values)
     if frame.verb == "be":
         return verb in values.assigned and _are_names(here, there)
     if frame.verb == "prefer":
-        return reading.words[-1].marker == "for" and _are_nouns(here, there, values)
+        return words[-1].marker == "for" and _are_nouns(here, there, values)
     return (verb, here.marker) in values.single and (_are_names(here, there) or frame.verb == "default")
 
 

@@ -50,7 +50,7 @@ def _longest_first(
 
 
 def _opened(token: Token, lexicon: Lexicon) -> Iterator[Token]:
-    meaning = lexicon.said_otherwise.get(token.lower)
+    meaning = lexicon.said_otherwise.get(token.text) or lexicon.said_otherwise.get(token.lower)
     return _instead((token,), meaning, lexicon) if meaning else iter((token,))
 
 

@@ -22,17 +22,22 @@ SPANS = frozenset({*_TIMES, "month", "year"})
 _ARTICLES = frozenset({"a", "an"})
 _OPENERS = frozenset({"noon", "midnight", "half", *_ARTICLES, *_CODES})
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound"}
-_IN_BYTES = frozenset({"KBps", "MBps", "GBps"})
-"""Not bits a second, for all that they are spelled alike."""
-
 _LONGEST = 15
 """Digits of a number that is reckoned with; a longer one names something, and no digit of it may be lost."""
 
 _ALSO_WORDS = frozenset({"jan", "may", "march", "mar", "sun", "sat", "wed"})
+_ALSO_NAMES = frozenset({"jan", "mar", "sun"})
+"""Short for a month or a weekday; but not where somebody does something, as in `handled by Jan`."""
+
+_SHORT = {"tues": "tuesday", "weds": "wednesday", "thur": "thursday", "thurs": "thursday"}
+"""Abbreviations beside those of three letters."""
+
+_BEFORE_NAMES = frozenset({"by", "with"})
+_LONGEST_SHORT = 4
 
 
-def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
-    """The quantity that *tokens* begin with, the longest there is."""
+def quantity_at(tokens: Sequence[Token], lexicon: Lexicon, before: str = "") -> Found | None:
+    """The quantity that *tokens*, which stand behind the word *before*, begin with, the longest there is."""
     if not tokens or not _may_begin(tokens[0], lexicon):
         return None
     readers: tuple[Callable[[Sequence[Token], Lexicon], Found | None], ...] = (
@@ -42,7 +47,9 @@ def quantity_at(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
         _ordinal,
         _number,
     )
-    return next((found for read in readers if (found := read(tokens, lexicon))), None)
+    found = next((found for read in readers if (found := read(tokens, lexicon))), None)
+    is_name = before in _BEFORE_NAMES and tokens[0].lower in _ALSO_NAMES
+    return None if is_name and found and found[1] == 1 else found
 
 
 def _may_begin(token: Token, lexicon: Lexicon) -> bool:
@@ -50,10 +57,9 @@ def _may_begin(token: Token, lexicon: Lexicon) -> bool:
     if token.shape is not Shape.WORD:
         return True
     word = token.lower
-    return word in _OPENERS or any(
-        word in names or word.removesuffix("s") in names
-        for names in (lexicon.numerals.numbers, lexicon.numerals.ordinals, lexicon.weekdays, lexicon.months)
-    )
+    if word in _OPENERS or word in lexicon.numerals.numbers or word in lexicon.numerals.ordinals:
+        return True
+    return any(_number_of(token, names) for names in (lexicon.weekdays, lexicon.months))
 
 
 def may_count(quantity: str) -> bool:
@@ -89,10 +95,12 @@ def _written(year: str, month: int, day: str, *, length: int) -> Found:
 
 
 def _number_of(token: Token | None, names: Mapping[str, int]) -> int | None:
-    """The number of a month or weekday. Only with a capital: `may`, `march` and `sat` are words too."""
+    """The number of a month or weekday, or of each. Only with a capital: `may`, `march` and `sat` are words too."""
     if token is None or not token.text[0].isupper():
         return None
-    return names.get(token.lower) or names.get(token.lower.removesuffix("s"))
+    name = _SHORT.get(token.lower, token.lower)
+    one = name.removesuffix("s")
+    return names.get(name) or (names.get(one) if len(one) > _LONGEST_SHORT else None)  # Mondays; but not Mars
 
 
 def _is_doubtful(token: Token | None) -> bool:
@@ -104,7 +112,12 @@ def _day(token: Token | None) -> str:
     digits = token.lower if token else ""
     if ordinal := _ORDINAL.fullmatch(digits):
         digits = ordinal.group(1)
-    return f"{int(digits):02}" if digits.isdecimal() and 1 <= int(digits) <= 31 else ""
+    return f"{int(digits):02}" if _is_within(digits, 1, 31) else ""
+
+
+def _is_within(digits: str, least: int, most: int) -> bool:
+    """Whether *digits* are a number from *least* to *most*, of two digits at most: of thousands, none is reckoned."""
+    return len(digits) <= 2 and digits.isdecimal() and least <= int(digits) <= most
 
 
 def _year(token: Token | None) -> str:
@@ -123,7 +136,7 @@ def _time(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
     half, length = second.lower.replace(".", "") if second else "", 2
     if spoken := _HALVES.get(" ".join(token.lower for token in tokens[1:4])):
         half, length = spoken, 4
-    if half in ("am", "pm") and hour.isdecimal() and 1 <= int(hour) <= 12:
+    if half in ("am", "pm") and _is_within(hour, 1, 12):
         return f"{int(hour) % 12 + 12 * (half == 'pm'):02}:{minute}", length
     return (f"{int(hour):02}:{minute}", 1) if clock else None
 
@@ -153,8 +166,7 @@ def _number(tokens: Sequence[Token], lexicon: Lexicon) -> Found | None:
         value, length = _times(value, factor), length + 1
     if not unit and length < len(tokens):
         written = tokens[length].text
-        folded = "" if written in _IN_BYTES else lexicon.units.get(written.casefold(), "")
-        unit = lexicon.units.get(written) or folded
+        unit = lexicon.units.get(written) or lexicon.units.get(written.casefold(), "")
         length += bool(unit)
     return (_measured(value, unit) if unit else value), length
 

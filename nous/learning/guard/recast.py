@@ -23,7 +23,7 @@ def _agent(words: tuple[Word, ...], lexicon: Lexicon) -> tuple[Word, ...]:
     deed = lexicon.agents.get(agent.text.casefold())
     if not deed or one.marker or other.marker != "be" or agent.marker != "be" or other.role is not Role.NAME:
         return words
-    verb = replace(agent, text=deed, key=lexicon.key(deed), root=lexicon.key(deed), marker="")
+    verb = replace(agent, text=deed, key=lexicon.key(deed), root=lexicon.key(deed), marker="", is_told=False)
     return one, verb, replace(other, marker="")
 
 

@@ -10,6 +10,12 @@ from nous.learning.guard.stem import stem
 from nous.learning.guard.tokens import Shape, Token
 from nous.learning.guard.word import Frame, Role, Word
 
+_WEAK = frozenset({"", "be", "that"})
+"""What a preposition may take the place of, and nothing is lost: `is in`, `says that in`."""
+
+_SOMEBODY = frozenset({"it", "itself", "whom", "which", "this", "that", "these", "those"} | plain.SUBJECTS)
+"""What stands for a word, and is governed as one; with those whom the lexicon calls persons."""
+
 
 @dataclass(slots=True)
 class Scan(Place):
@@ -29,7 +35,7 @@ class Scan(Place):
                 self._add(replace(pieces[at], text=text), Role.QUANTITY, quantity or pieces[at].symbol)
             elif not any(take(pieces[at : at + 4]) for take in (self._is_bound, self._is_degree, self._is_switch)):
                 is_last = pieces[at].ends or at + 1 == len(pieces)
-                self._take_word(pieces[at], before=None if is_last else pieces[at + 1])
+                self._take_word(pieces[at], following=None if is_last else pieces[at + 1])
             at += length
             self.is_cut = pieces[at - 1].ends
             self.is_fresh = len(self.words) == known or self.is_cut
@@ -38,11 +44,13 @@ class Scan(Place):
             if pieces[at - 1].ends or at >= len(pieces):
                 self.small.restrict(self.words[-1].key if self.words else "")
             if pieces[at - 1].ends:
+                self._end_marker()
                 self._bind_behind("negation")
                 self._end_phrase()
                 self.clause, self.is_told = "", False
                 if self.is_titled:
                     self._begin_predicate("be")
+        self._end_marker()
         self._bind_behind("")
 
     def _bind_behind(self, kind: str) -> None:
@@ -55,7 +63,7 @@ class Scan(Place):
         """The quantity at the head of *pieces*; but `a day` is none in `3 times a day`."""
         if pieces[0].lower in ("a", "an") and self._follows_quantity():
             return None
-        return quantity_at(pieces, self.lexicon)
+        return quantity_at(pieces, self.lexicon, self.before)
 
     def _is_weekly(self, quantity: str, text: str) -> bool:
         """Whether it is each of the days, as in `on Mondays`; but `Tues` is one."""
@@ -105,35 +113,35 @@ class Scan(Place):
         self._add(word, Role.WORD, self.lexicon.key(plain.SWITCHES[word.lower]))
         return True
 
-    def _take_word(self, piece: Token, before: Token | None) -> None:
-        self.following = before
+    def _take_word(self, piece: Token, following: Token | None) -> None:
+        self.following = following
         piece = replace(piece, text="except") if self._is_exception(piece) else piece
         lexicon, word = self.lexicon, piece.lower
         small = lexicon.canonical.get(word, word)
         self.is_told = self.is_told and small not in plain.RENEWING and small not in lexicon.clausal
         is_code = not self.is_loud and lexicon.is_code(piece.text)
-        if piece.is_letter_as_name or is_code or piece.is_letter_before(before):
+        if piece.is_letter_as_name or is_code or piece.is_letter_before(following):
             self._add(piece, Role.NAME, word)
             return
-        self.small.note(piece, small, self.clause, self.before, is_last=before is None)
+        self.small.note(piece, small, self.clause, self.before, is_last=following is None)
         if piece.is_quoted:
             self._add(piece, Role.NAME, word)
-        elif not self._is_small(piece, small, before):
+        elif not self._is_small(piece, small, following):
             is_name = piece.is_name
-            exact = piece.lower if self._is_exact(piece, before) else ""
+            exact = piece.lower if self._is_exact(piece, following) else ""
             key = exact or (self._name(piece) if is_name else lexicon.key(word))
             self._add(piece, Role.NAME if is_name else Role.WORD, key)
 
-    def _is_small(self, piece: Token, small: str, before: Token | None) -> bool:
+    def _is_small(self, piece: Token, small: str, following: Token | None) -> bool:
         """Whether *piece* is one of the words that tell how others belong together, and was taken as that."""
         lexicon, word = self.lexicon, piece.lower
-        is_period = before is not None and before.lower.removesuffix("s") in lexicon.periods
+        is_period = following is not None and following.lower.removesuffix("s") in lexicon.periods
         if word in lexicon.negators:
             self.small.negate(word)
             if word == "without":
-                self.marker, self.marker_is_used = word, False
+                self._govern(word)
         elif word in lexicon.quantifiers or "_" in word:
-            self._take_quantifier(word, before, is_period=is_period)
+            self._take_quantifier(word, following, is_period=is_period)
         elif word in ("a", "an") and is_period and self._follows_quantity():
             self.small.quantify("every")
             self._begin_period()
@@ -141,11 +149,11 @@ class Scan(Place):
             self.small.demand(lexicon.modals[word])
             self.auxiliary, self.is_told = "modal", True
             self._begin_predicate("")
-        elif word in ("need", "needs") and before is not None and before.lower.endswith("ing"):  # needs tuning
+        elif word in ("need", "needs") and following is not None and following.lower.endswith("ing"):  # needs tuning
             self.small.demand("must")
             self.marker, self.marker_is_used, self.auxiliary = "be", False, "modal"
         elif word in lexicon.prepositions:
-            self.marker, self.marker_is_used = small, False
+            self._govern(small)
             if small in lexicon.clausal:
                 self.clause = small
         elif small in ("last", "next") and is_period and (not self.marker or self.marker_is_used):
@@ -156,6 +164,22 @@ class Scan(Place):
         else:
             return False
         return True
+
+    def _govern(self, marker: str) -> None:
+        """Let *marker* govern what follows, and be bound to it what has governed nothing yet: `than in May`."""
+        self._keep_marker()
+        self.marker, self.marker_is_used = marker, False
+
+    def _keep_marker(self) -> None:
+        """Let the marker be bound as a small word if it governs no word; but in `by her`, it governs somebody."""
+        is_somebody = self.before in _SOMEBODY or self.lexicon.canonical.get(self.before) in self.lexicon.persons
+        if self.marker not in _WEAK and not self.marker_is_used and not is_somebody:
+            self.small.pending.append(("preposition", self.marker))
+
+    def _end_marker(self) -> None:
+        """Let what governs nothing up to the end count, wherever that is: `the team moves on`, `slower than before`."""
+        self._keep_marker()
+        self.small.release("preposition")
 
     def _take_function_word(self, word: str) -> None:
         if word in ("and", "or"):
@@ -249,18 +273,18 @@ class Scan(Place):
         self._end_phrase()
         return True
 
-    def _take_quantifier(self, word: str, before: Token | None, *, is_period: bool) -> None:
+    def _take_quantifier(self, word: str, following: Token | None, *, is_period: bool) -> None:
         is_each = word == "per" and not is_period  # each for itself, not all together
         quantifier = word if is_each else self.lexicon.quantifiers.get(word, word)
-        is_before = before is not None and quantity_at([before], self.lexicon) is not None
-        is_bound = "_" in quantifier and not is_before and self._follows_quantity()
+        is_counted = following is not None and quantity_at([following], self.lexicon) is not None
+        is_bound = "_" in quantifier and not is_counted and self._follows_quantity()
         is_behind = bool(self.words) and not self.is_fresh and self.words[-1].text.casefold() == self.before
         if is_behind and quantifier in plain.FREQUENCIES:  # it runs always on port 9017
-            is_bound = before is None or before.lower in self.lexicon.prepositions
+            is_bound = following is None or following.lower in self.lexicon.prepositions
         if is_bound:
             self.words[-1] = replace(self.words[-1], bound=(*self.words[-1].bound, ("quantifier", quantifier)))
         self.small.quantify("whole" if quantifier == "all" and is_period else quantifier, is_bound=is_bound)
-        if quantifier in ("more_than", "less_than") and not is_before:
+        if quantifier in ("more_than", "less_than") and not is_counted:
             self.marker, self.marker_is_used = "than", False
         if is_period:
             self._begin_period()

@@ -56,6 +56,12 @@ class Small:
             self.quantifiers.append(f"only {key}".strip())
             self.is_only = False
 
+    def release(self, kind: str) -> None:
+        """Bind to no word what is pending of *kind*, but let it count for the whole text."""
+        alone = [word for found, word in self.pending if found == kind]
+        self.pending = [bound for bound in self.pending if bound[0] != kind]
+        self.quantifiers.extend([f"{' '.join(alone)} alone"] if alone else [])
+
     def demand(self, modal: str) -> None:
         self.modals.add(modal)
         self.pending.append(("modal", modal))

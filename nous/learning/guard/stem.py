@@ -6,6 +6,9 @@ _VOWEL = re.compile(r"[aeiouy]")
 _DOUBLED = re.compile(r"(?<=..)([bdfgmnprt])\1$")
 _BRITISH = re.compile(r"is(e|ed|es|ing|ation|ations)$")
 _EXTENDED = ("al", "alli", "ment", "ation", "ion", "ness", "iti", "li")  # as stems: -ly has become -li
+_CLIPPED = re.compile(r"(?:qu|[^aeiouy])*[aeiouy][^aeiouywx]")
+"""One syllable that ends in one consonant, as in `scrap`. It is doubled before an ending; that of `scrape` is not."""
+
 _QUALITIES = ("ant", "anc", "ent", "enc")
 SHORTEST_ADJECTIVE = 4
 """Letters before the ending that makes an adverb of it."""
@@ -20,13 +23,20 @@ def stem(word: str) -> str:
     return _without_final_e(_without_ending(word))
 
 
+def whole_stem(word: str) -> str:
+    """As `stem`, but with the final e of short words, without which many are another: `scrape`, `scrap`."""
+    root = stem(word)
+    is_clipped = word in (root, f"{root}s") or word.startswith(root + root[-1:])
+    return root if is_clipped or not _CLIPPED.fullmatch(root) else f"{root}e"
+
+
 def related(one: str, other: str) -> bool:
-    """Whether two stems differ only in an ending that keeps the sense: deploy, deployment; allergic, allergy.
+    """Whether two stems, whole or not, differ only in an ending that keeps the sense: deploy, deployment.
 
     Endings that change who acts (-er, -ee), what is possible (-able) or whether it is so (-less) are not among them.
     """
     shorter, longer = sorted((one, other), key=len)
-    if len(shorter) >= SHORTEST_ADJECTIVE and longer in (f"{shorter}li", f"{shorter}eli"):
+    if len(shorter.removesuffix("e")) >= SHORTEST_ADJECTIVE and longer in (f"{shorter}li", f"{shorter}eli"):
         return True
     if len(shorter) == SHORTEST_ROOT - 1 and shorter.endswith("at") and longer == f"{shorter}ion":
         return True

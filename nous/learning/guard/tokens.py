@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from nous.learning.guard.stem import stem
 from nous.learning.normalise import unadorned
 
 
@@ -114,6 +115,12 @@ _DATED = frozenset(name[:length] for name in (*_DAYS, *_MONTHS) for length in (3
 _CODE = re.compile(r"(?<!`)(`+)(?!`)([^`]+)\1")
 _SCRIPT = re.compile(r"([A-Z]\w+)\.js")
 _PREFIXED = re.compile(r"(re|pre|co|sub|multi|auto|micro|e)-([^\W\d_]+)", re.IGNORECASE)
+_ALIKE = frozenset(
+    {"claim", "collect", "count", "cover", "dress", "form", "fund", "fus", "lay", "leas", "mark", "mov", "pair", "plac"}
+    | {"port", "pos", "present", "press", "serv", "sign", "solv", "sort", "stor", "tir", "treat", "turn"}
+)
+"""Stems that are other words with `re` before them: who re-signs a contract does not resign, but signs again."""
+
 _VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
 
 
@@ -185,7 +192,8 @@ def _opened(core: str) -> Iterator[str]:
         yield from _opened(compared.group(2))
         return
     if prefixed := _PREFIXED.fullmatch(core):
-        yield "".join(prefixed.groups())
+        prefix, rest = prefixed.groups()
+        yield from ("again", rest) if prefix in ("re", "Re") and stem(rest.casefold()) in _ALIKE else (prefix + rest,)
         return
     if rate := _RATE.fullmatch(core):
         yield from (*_opened(rate.group(1)), "per", _PERIODS.get(rate.group(2), rate.group(2)))
