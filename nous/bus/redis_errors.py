@@ -13,6 +13,11 @@ class GroupGone(Unavailable):
     """A stream or its consumer group has disappeared (FLUSHDB, a lost disk); it is made anew at the next call."""
 
 
+def cannot_write(error: redis.RedisError) -> bool:
+    """Whether the server says that its disk takes nothing. It refuses PING with it as well, but can be read."""
+    return "MISCONF" in str(error)
+
+
 @contextmanager
 def translated() -> Generator[None]:
     """Let what redis-py raises in the block say what the caller can do about it."""
@@ -29,6 +34,6 @@ def translated() -> Generator[None]:
     except redis.ResponseError as error:
         if "NOGROUP" in str(error):
             raise GroupGone(str(error)) from error
-        if "MISCONF" in str(error):
+        if cannot_write(error):
             raise Unavailable(f"Redis cannot write to its disk: {error}") from error
         raise Fatal(f"Redis refused the command: {error}") from error

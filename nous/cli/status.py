@@ -19,6 +19,7 @@ from nous.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompact
 from nous.jobs.rq.census import queues_of, workers_seen
 from nous.runtime.track import Step, follow
 from nous.scope import Scope
+from nous.server.check import write_trouble
 from nous.wiring import World, build
 
 _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
@@ -37,7 +38,8 @@ def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool
 
     SESSION is its id, or the beginning of it.
 
-    The accounts add up at every moment: received = done + skipped + dead + erased + parked + in flight.
+    The accounts add up at every moment: received = done + skipped + dead + erased + parked + in flight. Workers are
+    shown that live, as far as can be told from here.
     """
     app: App = ctx.obj
     world = build(app.settings)
@@ -69,6 +71,7 @@ def _report(world: World) -> dict[str, Any]:
         "queues": [asdict(queue) for name in world.workers for queue in queues_of(name, world.rq_client)],
         "workers": [asdict(each) for each in workers_seen(world.rq_client)],
         "model": model_report(world),
+        "cannot_write": write_trouble(world.client),
     }
 
 
@@ -101,8 +104,13 @@ def _sections(report: dict[str, Any]) -> Iterator[str]:
     queues = ((*(str(queue[each]) for each in counts), queue["name"]) for queue in report["queues"])
     yield table((*counts, "queue"), queues)
     workers = ((each["state"], str(each["pid"]), ",".join(each["queues"]), each["name"]) for each in report["workers"])
-    yield table(("state", "pid", "queues", "process"), workers) if report["workers"] else "no worker runs: nous up"
+    trouble = report["cannot_write"]
+    # What cannot be written cannot be renewed either, and workers whose entries run out may be there all the same.
+    nobody = "no worker has been heard of" if trouble else "no worker runs: nous up"
+    yield table(("state", "pid", "queues", "process"), workers) if report["workers"] else nobody
     yield from model_sections(report["model"])
+    if trouble:
+        yield f"the server cannot write, so nothing goes on until it can: {trouble}"
     if report["balance"]:
         yield f"DEFECT: {report['balance']} events are unaccounted for"
 

@@ -1,4 +1,4 @@
-"""Refuses a server on which a promise could not be kept."""
+"""Refuses a server on which a promise could not be kept, and tells of one that keeps none for now."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -6,6 +6,7 @@ from typing import Any, cast
 import redis
 import structlog
 
+from nous.bus.redis_errors import cannot_write, translated
 from nous.errors import Misconfigured, Unavailable
 from nous.server.binary import OLDEST
 
@@ -35,6 +36,22 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
         raise Misconfigured("this server is refused: " + "; ".join(refused))
     for danger in dangers:
         _log.warning("unsafe server allowed", reason=danger)
+
+
+def write_trouble(client: redis.Redis) -> str | None:
+    """Why the server takes nothing at the moment, in its own words; None if it does, as far as it knows.
+
+    Raises:
+        Unavailable: it does not answer.
+    """
+    with translated():
+        try:
+            client.ping()
+        except redis.ResponseError as error:
+            if cannot_write(error):
+                return str(error)
+            raise
+    return None
 
 
 def unworkable(info: Info) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ from typing import Any
 
 import redis
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.connection import UnixDomainSocketConnection
+from redis.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection, parse_url
 from redis.retry import Retry
 from typing_extensions import override
 
+from nous.bus.redis_errors import cannot_write
 from nous.errors import Misconfigured, NousError, Unavailable
 from nous.server import embedded
 from nous.server.place import locate
@@ -60,7 +61,8 @@ def embedded_directory(settings: Settings) -> Path | None:
 def connect(settings: Settings) -> redis.Redis:
     """A client for commands that are safe to repeat. Values are bytes; threads may share it.
 
-    An embedded server that dies later is started again by whoever finds it dead, unless it was stopped on purpose.
+    An embedded server that dies later is started again by whoever finds it dead, unless it was stopped on purpose. One
+    that cannot write, its disk being full say, can still be read.
 
     Raises:
         Unavailable: the server does not answer.
@@ -79,7 +81,31 @@ def masked(url: str) -> str:
     return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
 
 
-class EmbeddedConnection(UnixDomainSocketConnection):
+class _Readable(AbstractConnection):
+    """A connection that is taken for sound when the server only cannot write: whoever reads can go on."""
+
+    @override
+    def check_health(self) -> None:
+        try:
+            super().check_health()
+        except redis.ResponseError as error:
+            if not cannot_write(error):
+                raise
+
+
+class _TcpConnection(_Readable, Connection):
+    pass
+
+
+class _TlsConnection(_Readable, SSLConnection):
+    pass
+
+
+class _UnixConnection(_Readable, UnixDomainSocketConnection):
+    pass
+
+
+class EmbeddedConnection(_UnixConnection):
     """A connection that brings its server back when it finds it dead."""
 
     def __init__(self, *, directory: str, **options: Any) -> None:
@@ -120,9 +146,16 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
     elif not url.startswith("unix:"):
         options["socket_keepalive"] = True
     try:
+        options.setdefault("connection_class", _connection_class(url))
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
         raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
+
+
+def _connection_class(url: str) -> type[_Readable]:
+    """Raises `ValueError` if *url* names no way to reach a server."""
+    ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
+    return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
 
 
 def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
@@ -130,6 +163,8 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
     try:
         client.ping()
     except (redis.AuthenticationError, redis.ResponseError) as error:
+        if cannot_write(error):
+            return client  # whoever reads has what he needs, and who writes is told what is wrong
         raise Misconfigured(
             f"the server at {url} refuses: {error}; correct the user and password in redis_url"
         ) from None

@@ -27,6 +27,8 @@ _POLL = 0.02
 """Seconds between two looks at a server that comes or goes; it tells nobody when it does."""
 _LONGEST_LOG = 1_000_000
 _LOG_LINES = 8
+_OCCUPIED = "BUSY "
+"""How the answer begins of a server that does nothing else until a long script has ended."""
 _LEAST_SPACE = 1_000_000
 """Bytes below which a server that ended is taken to have found the disk full, since its log may have as well."""
 
@@ -165,11 +167,15 @@ def _options(place: Place) -> list[str]:
 
 
 def _answers(place: Place) -> bool:
+    """Whether it serves. An error is an answer as well, as of a server whose disk is full, which can still be read."""
     with _client(place) as client:
         try:
-            return bool(client.ping())
-        except redis.RedisError:
+            client.ping()
+        except redis.ResponseError as error:
+            return not str(error).startswith(_OCCUPIED)
+        except redis.RedisError:  # among them that it is still loading
             return False
+        return True
 
 
 def _shut_down(place: Place) -> None:

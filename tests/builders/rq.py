@@ -1,4 +1,4 @@
-"""Attempts as jobs of a worker called `toy`, and the books of an RQ worker called `worker`."""
+"""Attempts as jobs of a worker called `toy`, a pool for them, and the books of an RQ worker called `worker`."""
 
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from nous.events import SessionEnded
 from nous.jobs.base import Line, Order
 from nous.jobs.rq.books import Books
 from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import queue_named
 
 
@@ -26,6 +27,18 @@ def order_of(number: int, line: Line = Line.LIVE) -> Order:
 def worker_of(client: redis.Redis) -> BaseWorker:
     """An RQ worker that does not work."""
     return BaseWorker([queue_named("toy", client)], name="worker", connection=client)
+
+
+def pool_of(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after: float = 600) -> PoolWorker:
+    """A pool called `pool`."""
+    return PoolWorker(
+        [queue_named(line.queue("toy"), client) for line in (Line.LIVE, Line.BULK)],
+        name="pool",
+        connection=client,
+        runner=runner,
+        concurrency=concurrency,
+        give_up_after=give_up_after,
+    )
 
 
 def books_of(client: redis.Redis) -> tuple[Books, Queue]:

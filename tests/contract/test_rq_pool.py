@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 import redis
-from builders.rq import fetched, key_of, order_of
+from builders.rq import fetched, key_of, order_of, pool_of
 from rq.job import JobStatus
 from rq.suspension import resume, suspend
 
 from nous.jobs.base import Line
 from nous.jobs.rq.census import queues_of, workers_seen
-from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 
@@ -29,7 +28,7 @@ def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
     orders = [order_of(number) for number in range(8)]
     for order in orders:
         jobs.submit(order)
-    pool = _pool(redis_client, runner, concurrency=8)
+    pool = pool_of(redis_client, runner, concurrency=8)
     thread = Thread(target=pool.run)
     thread.start()
     try:
@@ -55,7 +54,7 @@ def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new
         pool.stop()
         return f"{worker} {lane} {entry} {attempt}"
 
-    pool = _pool(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1))
     jobs.submit(order_of(2))
 
@@ -70,7 +69,7 @@ def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJo
         pool.stop()
         raise ValueError("oops")
 
-    pool = _pool(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1))
 
     pool.run()
@@ -113,7 +112,7 @@ def test_a_handler_that_tries_to_exit_is_filed_as_failed(jobs: RqJobs, redis_cli
         pool.stop()
         raise SystemExit(3)
 
-    pool = _pool(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1))
 
     pool.run()
@@ -133,7 +132,7 @@ def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
             pool.stop()
         return "done"
 
-    pool = _pool(redis_client, runner, concurrency=1, give_up_after=0.1)
+    pool = pool_of(redis_client, runner, concurrency=1, give_up_after=0.1)
     jobs.submit(order_of(1), order_of(2))
 
     try:
@@ -157,7 +156,7 @@ def test_a_pool_that_is_suspended_takes_nothing_until_it_may_go_on(
     def runner(*_: Any) -> str:
         return "done"
 
-    pool = _pool(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1)
     thread = Thread(target=pool.run)
     thread.start()
     try:
@@ -183,7 +182,7 @@ def test_a_pool_whose_keys_were_deleted_shows_itself_again_although_it_is_busy(
         go_on.wait(30)
         return "done"
 
-    pool = _pool(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1))
     thread = Thread(target=pool.run)
     thread.start()
@@ -210,7 +209,7 @@ def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis
             pool.stop()
         return "done"
 
-    pool = _pool(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1, Line.BULK), order_of(2, Line.BULK), order_of(3), order_of(4))
 
     pool.run()
@@ -225,16 +224,5 @@ def _run_until_called(client: redis.Redis) -> None:
         pool.stop()
         return "done"
 
-    pool = _pool(client, runner, concurrency=1)
+    pool = pool_of(client, runner, concurrency=1)
     pool.run()
-
-
-def _pool(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after: float = 600) -> PoolWorker:
-    return PoolWorker(
-        [queue_named(line.queue("toy"), client) for line in (Line.LIVE, Line.BULK)],
-        name="pool",
-        connection=client,
-        runner=runner,
-        concurrency=concurrency,
-        give_up_after=give_up_after,
-    )

@@ -27,12 +27,13 @@ def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
     assert masked(url) == shown
 
 
+@pytest.mark.parametrize("url", [NOBODY, NOBODY.replace("redis:", "rediss:")])
 @pytest.mark.parametrize("make", [connect, connect_rq])
 def test_a_server_that_does_not_answer_is_unavailable_and_its_password_untold(
-    make: Callable[[Settings], object],
+    make: Callable[[Settings], object], url: str
 ) -> None:
     with pytest.raises(Unavailable, match=r"somebody:\*\*\*@127\.0\.0\.1:1.*redis_url") as failure:
-        make(Settings(redis_url=NOBODY))
+        make(Settings(redis_url=url))
     assert "geheim" not in str(failure.value)
 
 

@@ -18,12 +18,17 @@ from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
 from rq.timeouts import BaseDeathPenalty
 from rq.worker import BaseWorker, WorkerStatus
+from typing_extensions import override
 
+from nous.bus.redis_errors import translated
+from nous.errors import Misconfigured, Retryable
 from nous.jobs.base import Runner
 from nous.jobs.rq.books import Begun, Books
 from nous.jobs.rq.filing import Filing
 from nous.jobs.rq.hands import Hands
 from nous.jobs.rq.job import AllowListedJob, words_in
+from nous.jobs.rq.presence import PLACE, here
+from nous.jobs.rq.setbacks import Setbacks
 
 _LISTEN = 1
 """Seconds to block on an empty queue, and so the longest time until a stop, or work in the second queue, is seen."""
@@ -33,8 +38,6 @@ _BEAT = 15.0
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """For so long after a queue other than the first had work, the wait is a glance: Redis waits for one queue alone."""
-_RECONNECT = 1.0
-_OUTAGES = (redis.ConnectionError, redis.TimeoutError)
 
 log = structlog.get_logger(__name__)
 
@@ -82,6 +85,12 @@ class PoolWorker(BaseWorker):
         self._suspension_seen_at = 0.0
         self._is_suspended = False
         self._others_at = -_AFTERGLOW
+        self._setbacks = Setbacks()
+
+    @override
+    def serialize(self) -> dict[str, Any]:
+        """What RQ writes down of a worker, and the place in which its pid names it."""
+        return {**super().serialize(), PLACE: here()}
 
     def stop(self) -> None:
         """Take no more jobs, and let `run` return when those in flight have ended."""
@@ -103,15 +112,24 @@ class PoolWorker(BaseWorker):
             self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Do *step*; what goes wrong with the server, or with what somebody wrote into it, is not the end."""
+        """Do *step*; what goes wrong with the server, or with what somebody wrote into it, is not the end.
+
+        What fails time and again is tried, and told, ever more rarely; what the server says plainly is told in a line.
+        """
         try:
-            step()
-        except _OUTAGES as error:
-            log.warning("Redis did not answer", rq_worker=self.name, error=str(error))
-            self._stopping.wait(_RECONNECT)
-        except Exception:  # the outermost loop: a pool that dies leaves a worker that looks healthy
-            log.exception("the pool stumbled, and goes on", rq_worker=self.name)
-            self._stopping.wait(_RECONNECT)
+            with translated():
+                step()
+        except (Retryable, Misconfigured) as error:
+            if self._setbacks.met(error):
+                log.warning("the pool waits for the server", rq_worker=self.name, error=str(error))
+            self._stopping.wait(self._setbacks.wait)
+        except Exception as error:  # the outermost loop: a pool that dies leaves a worker that looks healthy
+            if self._setbacks.met(error):
+                log.exception("the pool stumbled, and goes on", rq_worker=self.name)
+            self._stopping.wait(self._setbacks.wait)
+        else:
+            if failures := self._setbacks.over():
+                log.info("the pool goes on", rq_worker=self.name, failures=failures)
 
     def _step(self) -> None:
         """Start some jobs, or find after a moment that there are none, or no room for them."""

@@ -13,9 +13,11 @@ from rq.job import Job
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
+from typing_extensions import override
 
 from nous.jobs.base import Line, Runner
 from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.presence import PLACE, here
 from nous.jobs.rq.queue import queue_named
 
 Blame = Callable[[str, str, str, int], None]
@@ -26,6 +28,11 @@ class QuarantineWorker(Worker):
     """A stock RQ worker whose jobs, in the process that is forked for each, find the world at hand."""
 
     runner: Runner
+
+    @override
+    def serialize(self) -> dict[str, Any]:
+        """What RQ writes down of a worker, and the place in which its pid names it."""
+        return {**super().serialize(), PLACE: here()}
 
     def perform_job(self, job: Any, queue: Queue, execution: Execution) -> bool:
         job.runner = self.runner

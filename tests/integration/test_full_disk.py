@@ -1,0 +1,134 @@
+"""A server whose disk is full: what reads goes on reading, and what writes is told why it cannot."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import redis
+from builders.command_line import Nous
+from builders.full_disk import unwritable
+from builders.waiting import wait_until
+
+from nous.cli.frame import UNAVAILABLE
+from nous.server import embedded
+from nous.server.connect import connect, connect_rq
+from nous.settings.model import Settings
+
+
+@pytest.fixture
+def client(directory: Path) -> redis.Redis:
+    return connect(Settings(data_dir=directory))
+
+
+@pytest.fixture
+def full(client: redis.Redis) -> Iterator[None]:
+    with unwritable(client):
+        yield
+
+
+@pytest.mark.usefixtures("full")
+def test_a_server_whose_disk_is_full_is_not_waited_for(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "PATIENCE", 0)
+
+    assert embedded.status(directory).state == "running"
+    assert embedded.ensure(directory).startswith("unix://")
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("make", [connect, connect_rq])
+def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is_written(
+    make: Callable[[Settings], redis.Redis], directory: Path
+) -> None:
+    client = make(Settings(data_dir=directory))
+
+    assert client.get("a") is None
+    with pytest.raises(redis.ResponseError, match="MISCONF"):
+        client.set("a", 1)
+
+
+@pytest.mark.parametrize("url", ["embedded:", "unix:"])
+def test_a_connection_that_was_idle_goes_on_reading_when_the_disk_is_full(
+    url: str, directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nous.server.connect._HEALTH_CHECK", 1e-9)  # so that it is asked before each command
+    named = embedded.ensure(directory) if url == "unix:" else url
+    idle = connect(Settings(redis_url=named, data_dir=directory))
+    idle.set("kept", 1)
+
+    with unwritable(client):
+        assert idle.get("kept") == b"1"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["facts"], ["status"], ["episodes"], ["search", "gift"], ["scopes"], ["context"], ["dead", "list"], ["metrics"]],
+    ids=lambda command: command[0],
+)
+@pytest.mark.usefixtures("full")
+def test_commands_that_read_do_so_when_the_disk_is_full(
+    command: list[str], nous: Nous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "PATIENCE", 0)
+
+    result = nous(*command)
+
+    assert result.exit_code == 0
+    assert result.stderr in ("", "nous: nothing is known in default\n")
+
+
+def test_the_status_says_that_nothing_goes_on_when_the_disk_is_full(nous: Nous, client: redis.Redis) -> None:
+    with unwritable(client):
+        full = nous("status").stdout
+        assert "no worker has been heard of" in full
+        assert "the server cannot write, so nothing goes on until it can: MISCONF" in full
+
+    wait_until(lambda: "cannot write" not in nous("status").stdout, "the server to write again")
+    assert "no worker runs: nous up" in nous("status").stdout
+    assert json.loads(nous("status", "--json").stdout)["cannot_write"] is None
+
+
+@pytest.mark.usefixtures("full")
+def test_publishing_says_that_the_disk_is_full(nous: Nous, tmp_path: Path) -> None:
+    session = tmp_path / "session.txt"
+    session.write_text("User: What is a gift?\n\nAssistant: Something that is given.\n")
+
+    result = nous("publish", session)
+
+    assert result.exit_code == UNAVAILABLE
+    assert "Redis cannot write to its disk" in result.stderr
+
+
+def test_a_server_whose_disk_is_full_can_be_stopped(directory: Path, client: redis.Redis) -> None:
+    with unwritable(client):
+        other = connect(Settings(data_dir=directory))
+        other.config_set("save", "")  # what stands for the full disk would itself keep it from ending
+        assert embedded.stop(directory)
+        embedded.ensure(directory)
+
+
+def test_a_server_in_a_long_script_is_busy_although_it_answers(directory: Path, client: redis.Redis) -> None:
+    client.config_set("busy-reply-threshold", 1)
+    script = Thread(target=_until_killed, args=(connect(Settings(data_dir=directory)),))
+    script.start()
+    try:
+        wait_until(lambda: _is_busy(client), "the script to take long")
+        assert embedded.status(directory).state == "busy"
+    finally:
+        client.script_kill()
+        script.join()
+    assert embedded.status(directory).state == "running"
+
+
+def _until_killed(client: redis.Redis) -> None:
+    with pytest.raises(redis.ResponseError, match="killed"):
+        client.eval("while true do end", 0)
+
+
+def _is_busy(client: redis.Redis) -> bool:
+    try:
+        client.ping()
+    except redis.ResponseError as error:
+        return "BUSY" in str(error)
+    return False
