@@ -81,6 +81,10 @@ APART = [
 ]
 
 SAME = [
+    # `of` and `for`, but of what one sends and another gets
+    ("The retry limit of service-4 is 7 attempts", "Retry limit for service-4: 7 attempts"),
+    ("The timeout of the API is 30 seconds", "The timeout for the API is 30 seconds"),
+    ("The owner of billing is Kim", "The owner for billing is Kim"),
     ("Kim's mentor is Tom", "Tom mentors Kim"),
     ("Kim's mentor is Tom", "Tom is Kim's mentor"),
     ("The mentor of Kim is Tom", "Tom is the mentor of Kim"),

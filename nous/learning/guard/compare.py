@@ -9,9 +9,9 @@ from nous.learning.guard.binding import exchanged, opposed, other_persons
 from nous.learning.guard.code import code_apart
 from nous.learning.guard.conflict import conflicting
 from nous.learning.guard.lexicon import Lexicon
+from nous.learning.guard.markers import markers_of
 from nous.learning.guard.pairing import Pairing, paired
 from nous.learning.guard.placed import Placed
-from nous.learning.guard.quantities import SPANS
 from nous.learning.guard.reading import Reading
 from nous.learning.guard.word import Role, Tense, Word
 
@@ -39,7 +39,6 @@ _BE = "is was"
 """The kind of small words that forms of `be` are."""
 
 _NARROWING = frozenset({"if", "unless", "where"})
-_SPANS = tuple(f" {span}" for span in SPANS)
 Check = Callable[[Reading, Reading, Lexicon], str | None]
 
 
@@ -222,7 +221,7 @@ def _is_done(word: Word, lexicon: Lexicon) -> bool:
 
 
 def _arrangement(found: Pairing, lexicon: Lexicon) -> str | None:
-    markers = _markers(found, lexicon)
+    markers = markers_of(found, lexicon)
     here = tuple(_placed(found.left[at], number, lexicon) for number, (at, _) in enumerate(found.pairs))
     numbered = sorted(enumerate(found.pairs), key=lambda numbered: numbered[1][1])
     there = tuple(_placed(found.right[at], number, lexicon) for number, (_, at) in numbered)
@@ -230,48 +229,6 @@ def _arrangement(found: Pairing, lexicon: Lexicon) -> str | None:
     here = tuple(replace(word, marker=markers[word.pair][0], is_adverb=word.pair in adverbs) for word in here)
     there = tuple(replace(word, marker=markers[word.pair][1], is_adverb=word.pair in adverbs) for word in there)
     return None if same_arrangement(here, there) else ARRANGED
-
-
-def _markers(found: Pairing, lexicon: Lexicon) -> list[tuple[str, str]]:
-    """What each pair stands under; twice the same, where the prepositions differ and the sense does not."""
-    return [_agreed(found, at, other, lexicon) for at, other in found.pairs]
-
-
-def _agreed(found: Pairing, at: int, other: int, lexicon: Lexicon) -> tuple[str, str]:
-    here, there, alike = found.left[at], found.right[other], lexicon.interchangeable
-    one, two = here.marker, there.marker
-    is_span = here.role is Role.QUANTITY and here.key.endswith(_SPANS)
-    if one == two or (is_span and "in" in (one, two)):  # in 3 hours, at 3 hours
-        return one, two
-    groups = {*_governing(found.left, at, lexicon)} & {*_governing(found.right, other, lexicon)}
-    if alike.get(one, one) == alike.get(two, two) or any({one, two} <= group for group in groups):
-        return min(one, two), min(one, two)
-    if "" in (one, two) and alike.get(one or two) == alike["with"] and _serves(found, at, other, lexicon):
-        return "by" if one else "", "by" if two else ""
-    return one, two
-
-
-def _governing(words: Sequence[Word], at: int, lexicon: Lexicon) -> tuple[frozenset[str], ...]:
-    """The prepositions that say the same of the word at *at*: those of its verb, which stands before it.
-
-    What the text begins with is of the verb that follows.
-    """
-    behind = [word for word in words if word.marker != words[at].marker]
-    is_first = all(word.marker == words[at].marker for word in words[:at])
-    for word in behind if is_first else reversed(words[:at]):
-        groups = lexicon.governed.get(word.root) or lexicon.governed.get(word.key)
-        if groups and not word.is_told:
-            return groups
-        if word.marker == "be" or word.tense is Tense.PAST:
-            break  # another verb
-    return ()
-
-
-def _serves(found: Pairing, at: int, other: int, lexicon: Lexicon) -> bool:
-    """Whether what is named serves a deed in one text, and does it in the other, where it stands before the deed."""
-    words, place = (found.right, other) if found.left[at].marker else (found.left, at)
-    is_named = Role.NAME in (found.left[at].role, found.right[other].role)
-    return is_named and any(word.root in lexicon.means for word in words[place:])
 
 
 def _is_participle(text: str, lexicon: Lexicon) -> bool:

@@ -12,7 +12,7 @@ from nous.learning.guard.stem import stem, whole_stem
 
 _DEEDS = tuple(ending + plural for ending in ("tion", "sion", "ment") for plural in ("", "s"))
 _WRITTEN = "function negators foreign persons periods commands additive clausal nouns_in_ly unchanging strangers"
-_STEMMED = "doubts either means light classes spreading supports deeds"
+_STEMMED = "doubts either means sent light classes spreading supports deeds"
 
 Phrases = Mapping[tuple[str, ...], tuple[str, ...]]
 
@@ -62,6 +62,7 @@ class Lexicon:
     interchangeable: Mapping[str, str]
     governed: Mapping[str, tuple[frozenset[str], ...]]
     means: frozenset[str]
+    sent: frozenset[str]
     either: frozenset[str]
     periods: frozenset[str]
     canonical: Mapping[str, str]
