@@ -46,6 +46,12 @@ class Changed:
             return False
         return any(place > after and name in text for place, text in reversed(self._texts))
 
+    def rewrites(self, name: str, after: int) -> bool:
+        """Whether an edit after the place *after* put something else in the place of a text that has *name* in it."""
+        if any(self._old_words.get(word, -1) <= after for word in _WORD.findall(name)):
+            return False
+        return any(edit.place > after and name in edit.old for edit in reversed(self._edits))
+
     def takes_out(self, name: str, after: int) -> bool:
         """Whether the edits after the place *after* took away what *name* stands for, and left it in no other file."""
         if not self.has(name, after):
@@ -99,6 +105,11 @@ class Changed:
     def _words(self) -> Mapping[str, int]:
         """The last place of every word in what was changed."""
         return {word: place for place, text in self._texts for word in _WORD.findall(text)}
+
+    @cached_property
+    def _old_words(self) -> Mapping[str, int]:
+        """The last place of every word in what was replaced."""
+        return {word: edit.place for edit in self._edits for word in _WORD.findall(edit.old)}
 
     @cached_property
     def _edits(self) -> Sequence[_Edit]:

@@ -41,15 +41,20 @@ _PASSED_ON = re.compile(r" -- .*|`.*")
 _MANNER = re.compile(r" -(?:[vxs]|-?(?:count|timeout)(?:[= ]\w+)?)(?= |$)")
 """An option that changes how tests run, and not which."""
 
-_PICKS = re.compile(r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed)\b|\S*::)|\"[^\"]*$")
-"""Picks some of the tests, or was cut within quotes."""
+_PICKS = re.compile(
+    r" (?:-(?:-?run|k|t|m|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed)\b|\S*::"
+    r"|\S+\.(?:py|[cm]?[jt]sx?|rb|go|rs|java|kt|php|exs?)\b)"
+    r"|(?:pytest|jest|vitest|mocha|rspec|phpunit|test|run) (?:-\S+ )*(?:\./)?(?!tests?/|spec/)[\w-]+/[\w-]"
+    r"|cargo test (?:-\S+ )*\w|\"[^\"]*$"
+)
+"""Picks some of the tests, by an option, a file or a directory below another one, or was cut within quotes."""
 
 _DECIDED = re.compile(r"^(?:I|We)(?:['\u2019]ve| have)? (?:decided|chosen|opted) (?:to |that |on )?(?=\w)")
 _BY_WHAT = re.compile(
     r"\bmy (?:(?:actual|real) )?((?:\w+ ){0,2}?(?:name|id|e-?mail|address|number|code|phone))\b", re.IGNORECASE
 )
 _WHERE = re.compile(r"\bI (live|work) (?:in|at|for|near|on)\b", re.IGNORECASE)
-_INSTEAD = re.compile(r"\binstead\W*\Z")
+_INSTEAD = re.compile(r"\b(?:instead|in the end|after all)\b|\bchanged (?:my|our) mind\b", re.IGNORECASE)
 _KIND_OF_TEST = re.compile(r"(?:(?<= )test[:-]|-tags[= ])(?!(?:ci|all|full)\b)(\w[\w-]*)")
 _BY_AGENT = re.compile(
     r"^(?:(?:Done|Fixed)[\s.:!-]+)?(?:I(?:['\u2019]ve| have)? (?:also |now |successfully )*)?", re.IGNORECASE

@@ -11,7 +11,7 @@ from nous.summary.evidence import Evidence
 from nous.summary.lessons import begins_as_event, is_bound, is_lesson, name_in, standing_alone
 from nous.summary.names import code_of, is_named, subject_of
 from nous.summary.policies import accords, ruling
-from nous.summary.stale import is_changed, is_gone, is_history, is_mended, is_of_the_moment
+from nous.summary.stale import is_changed, is_gone, is_history, is_mended, is_of_the_moment, is_rewritten
 from nous.summary.statements import Statement, is_of_work, is_proposed, terms
 from nous.transcript.model import Kind
 
@@ -73,7 +73,9 @@ def _is_over(one: Statement, text: str, evidence: Evidence) -> bool:
     """Whether what *text* says was given up at once, or put right, changed or taken away after it was said."""
     if _is_given_up(one, evidence.said_in.get(one.turn + 1, ())):
         return True
-    is_other_now = is_changed(one, evidence) and not words().says("constraint", text)
+    known = words()
+    is_applied = known.says("demands", text) or not is_rewritten(text, one.place, evidence)
+    is_other_now = is_changed(one, evidence) and not (known.says("constraint", text) and is_applied)
     return is_other_now or is_mended(one, evidence) or is_gone(text, one.place, evidence)
 
 

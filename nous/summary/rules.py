@@ -34,7 +34,8 @@ def _told(evidence: Evidence) -> Iterator[tuple[Statement, CandidateFact]]:
     for one in evidence.stated if not evidence.is_conversation else ():
         said = _COMMAND.sub("", one.text)
         text = standing_alone(said)
-        if _is_rule(said, text):
+        is_of_one = evidence.is_service and not words().says("each_time", text)
+        if _is_rule(said, text) and not is_of_one:
             yield one, by_user(text, one.turn, Category.RULE, confidence=0.9, subject=code_of(text, "user"))
 
 
@@ -48,14 +49,25 @@ def _is_rule(said: str, text: str) -> bool:
 def _is_of_the_task(one: Statement, evidence: Evidence) -> bool:
     """Whether an order is part of a task or tells of its code; what is to be so each time rarely is."""
     known = words()
-    if any(known.says("of_a_task", lead) for lead in one.under):
-        return True
-    is_of_this = known.says("of_this_task", one.text)
-    if known.says("each_time", one.text) or (known.says("of_each", one.text) and not is_of_this):
+    if known.says("for_good", one.text):
         return False
-    said = (each for each in evidence.said_in[one.turn] if each.speaker is Kind.USER and each is not one)
-    has_task = any(is_wish(each) and not known.opens("directive", each.text) for each in said)
+    said = [each for each in evidence.said_in[one.turn] if each.speaker is Kind.USER and each is not one]
+    is_prompt = any(known.says("persona", each.text) for each in said)
+    is_listed = any(known.says("of_a_task", lead) or _leads_to_task(lead) for lead in one.under)
+    if is_prompt or is_listed or known.says("of_new", one.text):
+        return True
+    wanted = (each for each in said if is_wish(each) or known.says("wants_mending", each.text))
+    has_task = any(not known.opens("directive", each.text) for each in wanted)
+    is_of_this = known.says("of_this_task", one.text)
+    if known.says("each_time", one.text):
+        return has_task and not known.says("of_agents", one.text)
+    if known.says("of_each", one.text) and not is_of_this:
+        return False
     return has_task or is_of_this or is_changed(one, evidence)
+
+
+def _leads_to_task(lead: str) -> bool:
+    return lead.endswith(":") and words().opens("wish", lead)
 
 
 def _is_withdrawn(one: Statement, withdrawn: list[Statement]) -> bool:

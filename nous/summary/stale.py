@@ -42,6 +42,12 @@ def is_changed(one: Statement, evidence: Evidence) -> bool:
     return _is_named_in_changes(one, one.place, evidence)
 
 
+def is_rewritten(text: str, place: int, evidence: Evidence) -> bool:
+    """Whether code with a name of *text* in it was replaced after *place*; plain words stand in any code."""
+    named = (name for name in names_in(text) if not (name.isalpha() and name.islower()))
+    return any(evidence.changed.rewrites(name, place) for name in named)
+
+
 def is_gone(text: str, place: int, evidence: Evidence) -> bool:
     """Whether a change after *place* took out of the code what *text* names, or took away the file."""
     changed = evidence.changed

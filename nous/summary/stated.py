@@ -56,7 +56,7 @@ def customs(evidence: Evidence) -> Iterator[CandidateFact]:
         found = _without_denied(found, one.text)
         whole = _HERE.sub("", standing_alone(one.text))
         text = without_wish(whole)
-        is_news = any(known.says(name, whole) for name in _NO_WAY) or _ABOUT_IT.match(whole[len(text) :])
+        is_news = any(known.says(name, whole) for name in _NO_WAY) or _is_of_a_change(whole[len(text) :])
         is_told = known.opens("our_way", text) and not is_news
         is_kept = is_told and _SHORTEST <= len(text) <= LONGEST and outlasts(text) and not _NAMELESS.match(text)
         if is_kept and not (is_changed(one, evidence) or wanted.changes(one)):
@@ -66,9 +66,17 @@ def customs(evidence: Evidence) -> Iterator[CandidateFact]:
     yield from found.values()
 
 
+def _is_of_a_change(wish: str) -> bool:
+    """Whether the *wish* at the end of a sentence is for another thing than the sentence tells of."""
+    known = words()
+    return bool(_ABOUT_IT.match(wish)) or known.says("replaces", wish) or known.says("goes_over", wish)
+
+
 def _without_denied(found: dict[str, CandidateFact], text: str) -> dict[str, CandidateFact]:
     """What was *found* so far, without what *text* says is so no more, as in "pnpm, not yarn"."""
     denied = {each[1].rstrip(".,").lower() for each in _DENIED.finditer(text)} - words().sets["stopwords"]
+    if not denied:
+        return found
     return {key: fact for key, fact in found.items() if denied.isdisjoint(_TOKEN.findall(fact.text.lower()))}
 
 

@@ -23,6 +23,12 @@ def texts(told: Told, *said: str) -> list[str]:
     "said",
     [
         "Always answer in German.",
+        "Do not use mocks in tests.",
+        "Run `make lint` before every commit.",
+        "Ask me before you push.",
+        "In tests, never use sleep.",
+        "No emojis in commit messages.",
+        "Use pnpm instead of npm.",
         "Don't use mocks in tests.",
         "Stop adding comments everywhere!",
         "Use pnpm, not npm.",
@@ -55,6 +61,11 @@ def test_what_is_to_be_so_each_time_is_a_rule(told: Told, said: str) -> None:
         "What does this mean?\n// Always call init() before run().",
         "git says\nhint: never rebase shared branches",
         "Every test must pass.",
+        "You are a research agent. Search the repo. Always return a list.",
+        "The form has a bug, fix it. Never submit twice.",
+        "Build a todo app:\n- Always sort by date.\n- Never lose an item.",
+        "Always validate input in the new endpoint.",
+        "Remember that the demo is on Friday.",
     ],
 )
 def test_what_is_to_be_so_in_the_task_at_hand_or_for_others_is_none(told: Told, said: str) -> None:
@@ -65,7 +76,7 @@ def test_what_is_to_be_so_in_the_task_at_hand_or_for_others_is_none(told: Told, 
     ("rule", "taken_back"),
     [
         ("Always use tabs.", "Forget the tabs rule, use spaces."),
-        ("Never push to main.", "You can push to main now."),
+        ("Never push to main.", "You can push to main again."),
         ("Always ask before a commit.", "Asking before a commit is no longer needed."),
     ],
 )

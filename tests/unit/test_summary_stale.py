@@ -146,3 +146,20 @@ def test_what_the_agent_admits_some_turns_later_is_taken_back_as_well(told: Told
     admitted = ("user", "Check again."), ("assistant", "I was wrong: `parse_args` takes the longest match.")
 
     assert WIDE not in texts(told, *said, *admitted)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "`MAX_UPLOAD` defaults to 5 MB in `settings.py`, which is why large uploads are rejected.",
+        "`get_total` always includes cancelled orders in `settings.py` because the filter is missing.",
+        "`parse_config` no longer reads `config.ini`, so `MAX_UPLOAD` is never set.",
+    ],
+)
+def test_what_always_was_so_until_it_was_rewritten_is_no_finding(told: Told, said: str) -> None:
+    old = "MAX_UPLOAD = 5; get_total(orders); parse_config()"
+    given = {"file_path": "settings.py", "old_string": old, "new_string": "pass"}
+    change = ("tool_call", "Edit", {"tool": "Edit", "tool_input": given})
+
+    assert texts(told, ("user", "Look at the uploads."), ("assistant", said)) == [said]
+    assert texts(told, ("user", "Look at the uploads."), ("assistant", said), change) == []
