@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from nous.episode import CandidateFact, Category
@@ -27,7 +28,14 @@ _INTRODUCES = re.compile(r"(?:,? (?:to|as|as follows|with the following[^:]*|and
 _REPORTS = re.compile(
     r"\bsuccessfully\b|^(?:Your|The) (?:[\w#]+ ){0,3}(?:reservation|order|booking|flight|trip|ticket)s?(?: #?\w+)?"
     r" (?:has|have) (?:now )?been \w+ed\b"
+    r"|^I(?:['\u2019]ve| have) (?:now |also )?\w+ed\b"
 )
+_BY_AGENT = re.compile(r"I(?:['\u2019]ve| have) (?:(?:successfully|now|also) )*(?=\w+ed\b)")
+"""Stands before what an agent says that it has done itself."""
+
+_AND_THEN = re.compile(r",? and (?=(?:an?|the|your|you) )")
+"""What follows tells what will come of it."""
+
 _WORD = re.compile(r"[\w'\u2019-]+")
 _ABOUT_YOU = re.compile(r"(?:Your|You (?:have|are|can|will|may)|As an? [^,]+, you)\b", re.IGNORECASE)
 _MAY = re.compile(r"You (?:can|will|may)\b", re.IGNORECASE)
@@ -53,16 +61,19 @@ def services_done(evidence: Evidence) -> Iterator[CandidateFact]:
     """
     matters = Matters(evidence)
     for at, one in enumerate(evidence.said) if evidence.is_service else ():
-        is_report = one.speaker is Kind.ASSISTANT and _REPORTS.search(one.text) and says_done(one)
-        if not is_report or FIRST_PERSON.match(one.text):
+        done = replace(one, text=_AND_THEN.split(one.text)[0])
+        is_report = one.speaker is Kind.ASSISTANT and _REPORTS.search(one.text) and says_done(done)
+        if not is_report or (FIRST_PERSON.match(one.text) and not _BY_AGENT.match(one.text)):
             continue
-        text, numbers = _INTRODUCES.sub("", one.text), matters.numbers(one)
+        text = _BY_AGENT.sub("The agent has ", _INTRODUCES.sub("", one.text), count=1)
+        numbers = matters.numbers(one)
         later = matters.reported_later(numbers, one)
         if any(_CANCELLED in deeds(each.text) for each in later) and _CANCELLED not in deeds(text):
             continue
         listed = _listed(evidence.said[at : at + _MOST_LISTED], later)
         told = f"{text.rstrip('.!')}: {listed}" if listed else text
-        if _names_what(told) and (numbers or _PROPER.search(told)):
+        is_of_matter = bool(numbers and deeds(done.text))
+        if is_of_matter or (_names_what(told) and not _BY_AGENT.match(one.text) and (numbers or _PROPER.search(told))):
             yield _told(told, numbers, one.turn, Category.EVENT, 0.85, subject=code_of(text, "user"))
 
 

@@ -151,6 +151,24 @@ def test_what_was_done_to_a_matter_is_told_without_the_word_success(told: Told) 
 
 
 @pytest.mark.parametrize(
+    ("report", "fact"),
+    [
+        (
+            "Your reservation HAT2X9 has been cancelled, and a full refund will be paid.",
+            "The user's reservation HAT2X9 has been cancelled, and a full refund will be paid.",
+        ),
+        ("I have cancelled your reservation HAT2X9.", "The agent has cancelled the user's reservation HAT2X9."),
+        ("I've now upgraded reservation HAT2X9.", "The agent has upgraded reservation HAT2X9."),
+        ("I have retrieved the details of your reservation HAT2X9.", None),
+    ],
+)
+def test_what_the_agent_did_is_told_with_what_will_come_of_it_and_in_its_own_words(
+    told: Told, report: str, fact: str | None
+) -> None:
+    assert texts(told, ("user", "Do it, please."), ("assistant", report)) == ([fact] if fact else [])
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Your gift card balance is $60.",
