@@ -62,6 +62,7 @@ _BY_AGENT = re.compile(
 _BEGINS_CLAUSE = re.compile(
     r"(?:\A\W*(?:\w+,? ){0,2}|[,;.!] (?:\w+ )?|[:(\u2013\u2014-] |\b(?:and|so|but|because|that|as) )\Z"
 )
+_BUT = re.compile(r",? but |; ")
 _CITES = re.compile(r"(?!.*\b(?:my|me|mine|here|i|it)\b[^:]*: )[^:]*: ", re.IGNORECASE)
 """Announces what somebody else is, as in "a user: my name is ..."; but not what is announced as one's own."""
 
@@ -107,18 +108,22 @@ def identities(evidence: Evidence) -> Iterator[CandidateFact]:
 
     The number of a matter is none.
     """
-    known = words()
     found: dict[str, CandidateFact] = {}
     for one in evidence.stated:
-        whole = standing_alone(one.text)
-        is_own = _begins_clause("of_oneself", whole) and not evidence.is_conversation
-        is_said = (is_own or _begins_clause("identity", whole)) and not known.says("lacking", one.text)
-        if is_said and not looks_secret(one.text):
-            text = without_wish(_who_alone(whole))
-            named = _BY_WHAT.search(text) or _WHERE.search(text)
-            told = in_third_person(text)
-            found[named[1].lower() if named else told] = by_user(told, one.turn, Category.PERSON, confidence=0.9)
+        for clause in _BUT.split(standing_alone(one.text)):
+            if _is_of_the_speaker(clause, evidence) and not looks_secret(one.text):
+                text = without_wish(_who_alone(clause[:1].upper() + clause[1:]))
+                named = _BY_WHAT.search(text) or _WHERE.search(text)
+                told = in_third_person(text)
+                fact = by_user(told, one.turn, Category.PERSON, confidence=0.9)
+                found[named[1].lower() if named else told] = fact
     yield from found.values()
+
+
+def _is_of_the_speaker(clause: str, evidence: Evidence) -> bool:
+    """Whether a *clause* says who its speaker is, or by what they are known."""
+    is_own = _begins_clause("of_oneself", clause) and not evidence.is_conversation
+    return (is_own or _begins_clause("identity", clause)) and not words().says("lacking", clause)
 
 
 def choices(evidence: Evidence) -> Iterator[CandidateFact]:

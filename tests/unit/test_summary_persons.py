@@ -190,6 +190,8 @@ def test_data_and_letters_tell_nothing_of_the_user(told: Told, said: str) -> Non
         ("I work on the payments team at Stripe.", "The user works on the payments team at Stripe."),
         ("My name is Mohamed Silva.", "The user's name is Mohamed Silva."),
         ("Great, my name is Ann Lee.", "The user's name is Ann Lee."),
+        ("I don't have the number, but my user ID is ann_lee_9.", "The user's user ID is ann_lee_9."),
+        ("My user ID is ann_lee_9, but I'm not sure about the number.", "The user's user ID is ann_lee_9."),
     ],
 )
 def test_who_and_with_what_somebody_is_is_known(told: Told, said: str, fact: str) -> None:
