@@ -11,6 +11,7 @@ from nous.caps import MOST_CANDIDATES
 from nous.episode import CandidateFact, Category
 from nous.language import words
 from nous.secrets import looks_secret
+from nous.summary.answers import answers
 from nous.summary.candidate import by_agent, by_user
 from nous.summary.evidence import Evidence
 from nous.summary.findings import findings
@@ -181,6 +182,7 @@ SOURCES: tuple[Source, ...] = (
     standing_rules,
     preferences,
     identities,
+    answers,
     choices,
     verdicts,
     corrections,

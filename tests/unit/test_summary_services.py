@@ -201,3 +201,19 @@ def test_where_the_instructions_are_known_a_policy_has_to_be_theirs(told: Told, 
     found = texts(told, ("system", rules), ("user", "Cancel it."), ("assistant", said))
 
     assert found == ([said] if is_policy else [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact"),
+    [
+        ("Sure, it's ann.lee@x.example.", "The user's email address is ann.lee@x.example."),
+        ("ann_lee_9", "The user's user ID is ann_lee_9."),
+        ("It's Ann Lee from Graz, 8010.", "The user's name is Ann Lee."),
+        ("It's Monday already.", None),
+    ],
+)
+def test_a_short_answer_to_who_somebody_is_tells_it(told: Told, answer: str, fact: str | None) -> None:
+    asked = ("assistant", "Could you please provide your email address, your user ID or your name and zip code?")
+
+    assert texts(told, ("user", "Cancel it, please."), asked, ("user", answer)) == ([fact] if fact else [])
+    assert texts(told, ("user", "Cancel it, please."), ("assistant", "Which one?"), ("user", answer)) == []
