@@ -15,7 +15,7 @@ _MOST_WORDS = 9
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d+\b")
 _NAME = re.compile(
-    r"(?:(?:[Ii]t|[Tt]his|[Tt]hat)(?:['\u2019]s| is)|I(?:['\u2019]m| am)) ((?:[A-Z][\w'\u2019-]+ ){1,2}[A-Z][\w'\u2019-]+)"
+    r"(?:[Ii]t['\u2019]s|[Ii]t is|[Tt]his is|I['\u2019]m|I am) ((?:[A-Z][\w'\u2019-]+ ){1,2}[A-Z][\w'\u2019-]+)"
 )
 _GIVEN = ((_EMAIL, "email address"), (_USER_ID, "user ID"), (_NAME, "name"))
 
