@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import elsewhere, session_of
+from nous.cli.knowing import elsewhere, session_of, with_session
 from nous.cli.show import print_json, say, shortened
 from nous.errors import NotFound
 from nous.events import episode_id
@@ -28,15 +28,19 @@ def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -
     """
     world, within = build(app.settings), Scope.parse(scope)
     kit = world.kit
-    found = kit.anchors.anchor(within, agent_id=agent, session_id=session)
+
+    def anchor_of(where: Scope, name: str) -> Anchor | None:
+        return kit.anchors.anchor(where, agent_id=agent, session_id=name)
+
+    found = anchor_of(within, session)
     if found is None:
         session = session_of(session, world, within)
-        found = kit.anchors.anchor(within, agent_id=agent, session_id=session)
+        found = anchor_of(within, session)
     if found is None:
         raise NotFound(
             f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
             f"it is published as it compacts: nous publish PATH --session {session} --compacting"
-            f"{elsewhere(world, within)}"
+            f"{with_session(session, world, anchor_of) or elsewhere(world, within)}"
         )
     decisions = kit.decisions.get_episode_decisions(episode_id(within, session), scope=within)
     if as_json:

@@ -5,7 +5,7 @@ from uuid import UUID
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import session_of, sessions_of
+from nous.cli.knowing import goes_by, session_of, sessions_of, with_episode
 from nous.cli.show import say
 from nous.episode import Decision
 from nous.errors import BadInput
@@ -47,12 +47,18 @@ def decide(
 def _meant(session: str, world: World, scope: Scope) -> str:
     """The id of the session that goes by *session*, or that itself where there is none yet. Raises as `session_of`.
 
-    Only random ids are taken by their beginning: `run-1` is no short form of `run-10`, and may be yet to come.
+    Only random ids are taken by their beginning: `run-1` is no short form of `run-10`, and may be yet to come. One
+    that is known is known in capitals too.
     """
     if world.kit.episodes.get(scope, episode_id(scope, session)):
         return session
-    begun = [each for each in sessions_of(world, scope) if each.startswith(session)]
-    return session_of(session, world, scope) if any(map(_is_random, begun)) else session
+    known = sessions_of(world, scope)
+    if session in known:
+        return session
+    if (small := session.lower()) in known and _is_random(small):
+        return small
+    random = [each for each in known if each.startswith(session) and _is_random(each)]
+    return session_of(session, world, scope, among=random) if random else session
 
 
 def _is_random(session: str) -> bool:
@@ -71,5 +77,9 @@ def _told(session: str, world: World, within: Scope, scope: str) -> str:
         )
     return (
         f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a "
-        "session of exactly that id is published"
+        f"session of exactly that id is published{with_episode(session, world, is_meant=_may_mean)}"
     )
+
+
+def _may_mean(name: str, session: str) -> bool:
+    return session == name or (_is_random(session) and goes_by(name, session))

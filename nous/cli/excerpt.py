@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import click
 import orjson
 
+from nous.cli.reading import named, warn_of_damage
 from nous.errors import BadInput
 from nous.excerpt import BUDGET, Excerpt, Manifest, Record, Unit, Windows, windows
 from nous.excerpt.strategies import names
@@ -47,7 +48,8 @@ def excerpt(
     """
     transcript = read_transcript(sys.stdin.buffer if path == "-" else path, format=name)
     if not transcript.entries:
-        raise BadInput(f"{'standard input' if path == '-' else path} {refusal(transcript)}")
+        raise BadInput(f"{named(path)} {refusal(transcript)}")
+    warn_of_damage(transcript, path)
     found = windows(transcript, budget, most=most or 1, strategy=strategy, unit=unit)
     for note in _notes(found, most):
         click.echo(f"nous: {note}", err=True)

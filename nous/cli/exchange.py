@@ -16,7 +16,7 @@ from nous.cli.carried import in_time, usable
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Imported, Importer
 from nous.cli.knowing import scopes_named
-from nous.cli.reading import opened
+from nous.cli.reading import named, opened
 from nous.cli.show import counted, say
 from nous.effects import Effects, SaveEpisode
 from nous.episode import Episode
@@ -27,7 +27,8 @@ from nous.learning.forgotten import without_candidates
 from nous.readable import one_line
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
-from nous.store.portable import Carried, exported, line
+from nous.store.portable import TORN, Carried, exported, line
+from nous.transcript.input.tap import Tap
 from nous.wiring import World, build
 
 _MOST_COMPLAINTS = 5
@@ -108,7 +109,7 @@ def _records(world: World, scope: Scope) -> Iterator[Carried]:
 @click.argument("source", default="-", metavar="[FILE]")
 @click.pass_context
 def import_(ctx: click.Context, source: str) -> None:
-    """Read what `nous export` wrote, from FILE or standard input.
+    """Read what `nous export` wrote, from FILE or standard input, be it packed with gzip or Zstandard.
 
     What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get
     vectors by the embedder that is set here, and are compared with those that are known, by a worker. Of lines that
@@ -121,14 +122,15 @@ def import_(ctx: click.Context, source: str) -> None:
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
     ahead, complaints = 0, Complaints()
     with opened(source) as stream:
-        for found in usable(stream, complaints.take):
+        content = Tap.on(stream)
+        for found in usable(content.buffered(), complaints.take):
             carried, late = in_time(found, world.kit.clock())
             ahead += late
             if isinstance(carried.record, Episode):
                 episodes.append(carried.record)
             else:
                 rows[carried.scope].append(carried.record)
-    complaints.close(source, is_all=not (episodes or rows))
+    complaints.close(source, damage=content.damage, is_all=not (episodes or rows))
     gone = sum(_is_forgotten(world, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(world, episode) for episode in episodes)})
     imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
@@ -144,20 +146,30 @@ class Complaints:
 
     def __init__(self) -> None:
         self.count = 0
+        self._has_torn = False
 
     def take(self, what: str) -> None:
         """Count a line that cannot be used; the first few are told."""
         self.count += 1
+        self._has_torn |= what.endswith(TORN)
         if self.count <= _MOST_COMPLAINTS:
             say(f"nous: {what}", err=True)
 
-    def close(self, source: str, *, is_all: bool) -> None:
-        """Tell how many more there were, and what it means where that *is all* that *source* has."""
+    def close(self, source: str, *, damage: str | None, is_all: bool) -> None:
+        """Tell how many more there were, the *damage* of packed data, and what it means if that *is all* of *source*.
+
+        Of records that are torn, and of packed data that is damaged, nobody can say that they were no export.
+        """
         if (more := self.count - _MOST_COMPLAINTS) > 0:
             say(f"nous: {counted(more, 'more line')} cannot be used", err=True)
-        if self.count and is_all:
-            what = "standard input" if source == "-" else source
-            say(one_line(f"nous: {what} is not what `nous export` wrote: none of its lines is a record"), err=True)
+        if damage:
+            self.count += 1
+            say(one_line(f"nous: {named(source)}: {damage}; what comes before the damage is taken"), err=True)
+        elif is_all and not self._has_torn:
+            why = (
+                "is not what `nous export` wrote: none of its lines is a record" if self.count else "has nothing in it"
+            )
+            say(one_line(f"nous: {named(source)} {why}"), err=True)
 
 
 def _warnings(

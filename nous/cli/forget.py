@@ -13,7 +13,7 @@ from click.exceptions import Exit
 
 from nous.cli.frame import DECLINED, App
 from nous.cli.going import going
-from nous.cli.knowing import elsewhere, knowledge_of, one_of, session_of
+from nous.cli.knowing import elsewhere, knowledge_of, one_of, session_of, with_fact, with_session
 from nous.cli.show import counted, say, shortened, table
 from nous.errors import BadInput, NotFound
 from nous.runtime.forget import Receipt
@@ -86,10 +86,21 @@ def _rehearsed(act: Act, world: World, *, is_shown: bool) -> tuple[Act, Receipt]
     except NotFound as error:
         meant = session_of(act.name, world, act.scope) if isinstance(act, Session) else act.name
         if not isinstance(act, Session) or meant == act.name:
-            raise NotFound(f"{error}{elsewhere(world, act.scope)}") from None
+            raise NotFound(f"{error}{_lives(act, world) or elsewhere(world, act.scope)}") from None
     if not is_shown:
         raise BadInput(f"{act.name!r} is the beginning of session {meant}: with --yes, say all of it")
     return _rehearsed(replace(act, name=meant), world, is_shown=True)
+
+
+def _lives(act: Act, world: World) -> str:
+    """In which scopes there is what *act* would forget; empty if there is none, or a scope is what it would forget."""
+    match act:
+        case Session(name=name):
+            return with_session(name, world)
+        case Known(name=name):
+            return with_fact(name, world)
+        case _:
+            return ""
 
 
 def _id_of(name: str, world: World, scope: Scope) -> UUID:

@@ -1,6 +1,6 @@
 """What a scope knows, as commands need it."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from nous.bus.erasing import Wanted
@@ -66,13 +66,13 @@ def one_of(name: str, knowledge: Knowledge, world: World, scope: Scope) -> Known
     """
     found = named(checked_beginning(name), knowledge)
     if not found:
-        raise NotFound(f"there is no fact {name!r} in {scope}{elsewhere(world, scope)}")
+        raise NotFound(f"there is no fact {name!r} in {scope}{with_fact(name, world) or elsewhere(world, scope)}")
     _check_alone("fact", name, [str(known.fact.id) for known in found])
     return found[0]
 
 
-def session_of(name: str, world: World, scope: Scope) -> str:
-    """The id of the one session of *scope* that begins with *name*; *name*, where none does.
+def session_of(name: str, world: World, scope: Scope, *, among: Sequence[str] | None = None) -> str:
+    """The id of the one session of *scope*, or *among* some of its, that begins with *name*; *name*, where none does.
 
     It reads all streams: for people, and after nothing was found under the name as it is.
 
@@ -82,7 +82,7 @@ def session_of(name: str, world: World, scope: Scope) -> str:
     """
     if grave := world.tombstones.find(scope, session_name(scope, name)):
         raise NotFound(f"session {name} was forgotten on {grave.at:%Y-%m-%d %H:%M}")
-    found = [each for each in sessions_of(world, scope) if each.startswith(name)]
+    found = [each for each in (sessions_of(world, scope) if among is None else among) if each.startswith(name)]
     if name in found or not found:
         return name
     if len(name) < _SHORTEST:
@@ -101,19 +101,48 @@ def episode_of(name: str, world: World, scope: Scope) -> Episode:
     get = world.kit.episodes.get
     found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, world, scope)))
     if found is None:
-        where = _lives(name, world) or elsewhere(world, scope)
+        where = with_episode(name, world) or elsewhere(world, scope)
         raise NotFound(f"there is no episode of a session {name!r} in {scope}{where}")
     return found
 
 
-def _lives(name: str, world: World) -> str:
-    """In which scopes sessions that go by *name* have episodes, for whoever has found none; empty if there are none."""
+def goes_by(name: str, session: str) -> bool:
+    """Whether *name* is the id *session*, or so much of its beginning that it can be named by it."""
+    return session == name or (len(name) >= _SHORTEST and session.startswith(name))
+
+
+def with_episode(name: str, world: World, *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
+    """In which scopes sessions that *name* may mean have episodes, for whoever has found none; empty if none has."""
     stored = world.kit.episodes
-    found = [
-        str(scope)
-        for scope in stored.scopes()
-        if any(each.session_id.startswith(name) for each in stored.recent(scope, ALL))
-    ]
+    return _where(world, lambda scope: any(is_meant(name, each.session_id) for each in stored.recent(scope, ALL)))
+
+
+def with_session(
+    name: str, world: World, is_wanted: Callable[[Scope, str], object] = lambda _scope, _session: True
+) -> str:
+    """In which scopes there are sessions that go by *name*, and are such as *is wanted*; empty if there are none.
+
+    For whoever has found none. It reads all streams.
+    """
+    return _where(
+        world,
+        lambda scope: any(goes_by(name, each) and is_wanted(scope, each) for each in sessions_of(world, scope)),
+    )
+
+
+def with_fact(name: str, world: World) -> str:
+    """In which scopes there are facts whose ids are or begin with *name*; empty if there are none."""
+
+    def has(scope: Scope) -> bool:
+        with knowledge_of(world, scope) as knowledge:
+            return bool(named(name, knowledge))
+
+    return _where(world, has)
+
+
+def _where(world: World, has: Callable[[Scope], bool]) -> str:
+    """The scopes for which *has* holds, for whoever has looked in another; empty if there are none."""
+    found = [str(scope) for scope in world.kit.episodes.scopes() if has(scope)]
     shown = ", ".join(found[:_MOST_SCOPES]) + (", ..." if len(found) > _MOST_SCOPES else "")
     return f"; there is one in {shown}: say --scope" if found else ""
 

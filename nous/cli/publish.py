@@ -92,6 +92,8 @@ def _hand_over(
     """Publish what can be published; what cannot be is told on stderr and kept in *failures*."""
     for path in paths:
         try:
+            if not path:
+                raise BadInput("the name of a file is empty")
             if path == "-":
                 raise BadInput(f"- is standard input; {AT_ONCE}")
             if Path(path).is_dir():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,7 @@ import click
 from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
-from nous.cli.knowing import elsewhere, session_of
+from nous.cli.knowing import elsewhere, session_of, with_session
 from nous.cli.model import model_report, model_sections
 from nous.cli.show import in_words, print_json, say, table
 from nous.errors import NotFound
@@ -121,18 +122,19 @@ def _known(waiting: int | None) -> str:
 
 def _steps_of(world: World, name: str, scope: Scope) -> tuple[str, list[Step]]:
     """The session that *name* is the id of, or else the beginning of its id, and where it is."""
-    session, events = name, _events_of(world, name, scope)
+    session, events = name, _events_of(world, scope, name)
     if not events:
         session = session_of(name, world, scope)
-        events = _events_of(world, session, scope)
+        events = _events_of(world, scope, session)
     if not events:
-        raise NotFound(f"no session {session!r} was published in the scope {scope}{elsewhere(world, scope)}")
+        where = with_session(name, world, partial(_events_of, world)) or elsewhere(world, scope)
+        raise NotFound(f"no session {session!r} was published in the scope {scope}{where}")
     return session, [
         step for kind, event_id in events for step in follow(event_id, kind, workers=world.workers, ledger=world.ledger)
     ]
 
 
-def _events_of(world: World, session: str, scope: Scope) -> list[tuple[type[Event], UUID]]:
+def _events_of(world: World, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:
     return [(kind, event_id) for kind in _ABOUT for event_id in world.ledger.events_of(session, scope, kind)]
 
 

@@ -4,9 +4,11 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
+from nous.cli.reading import warn_of_damage
 from nous.transcript import build_summarizer_input, group_into_turns, read_transcript
 from nous.transcript.model import Kind
 from nous.transcript.reading.finishing import EXTRAS
@@ -57,12 +59,14 @@ def transcript(
     `nous formats` lists the formats.
     """
     stream = sys.stdin.buffer if source == "-" else source
+    warn = partial(warn_of_damage, source=source)
     if summarizer:
-        spelling = "2025" if style == "2025" else "current"
-        text = build_summarizer_input(stream, base=base, format=name, style=spelling, paired=style == "paired")
+        how: Any = {"style": "2025" if style == "2025" else "current", "paired": style == "paired", "look": warn}
+        text = build_summarizer_input(stream, base=base, format=name, **how)
         click.echo(text, nl=False)
         return
     found = read_transcript(stream, format=name, base=base, include=include)
+    warn(found)
     if as_json:
         click.echo(transcript_as_json(found), nl=False)
     elif turns:

@@ -24,6 +24,10 @@ _KINDS: dict[str, type[Episode | Row]] = {
     "linked": Linked,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_BEGINNINGS = tuple(f'{{"kind":"{name}","scope":"'.encode() for name in _KINDS)
+
+TORN = "torn: it begins as a record does, and is not whole"
+"""How it is told that a line is what is left of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def read(raw: bytes) -> Carried:
     try:
         fields: Any = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}") from None
+        raise BadInput(TORN if raw.startswith(_BEGINNINGS) else f"not JSON: {error.msg}") from None
     kind = _KINDS.get(str(fields.get("kind"))) if isinstance(fields, dict) else None
     if kind is None or not isinstance(fields.get("scope"), str):
         raise BadInput(f"no record: kind has to be one of {', '.join(_KINDS)}, and scope a text")

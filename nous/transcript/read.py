@@ -19,7 +19,7 @@ from nous.transcript.model import Entry, Transcript
 from nous.transcript.notes import Notes
 from nous.transcript.paths import find_transcript, safe_session_id
 from nous.transcript.reading.finishing import RESULT_LIMIT, Finishing, extras
-from nous.transcript.sniff import Sniffed, reader_for, reader_named, sample_of
+from nous.transcript.sniff import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
 from nous.transcript.sub_agents import sub_agents_beside
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
@@ -127,9 +127,19 @@ def _entries(reader: Reader, stream: BinaryIO, notes: Notes, finishing: Finishin
 
 
 def sniffed(tap: Tap) -> Sniffed:
-    """The reader for what *tap* holds. An empty list is a chat in which nobody has said anything yet."""
-    sample = sample_of(tap)
-    return Sniffed(reader_named("openai_chat"), 0.0) if _BLANK.fullmatch(sample.text) else reader_for(sample)
+    """The reader for what *tap* holds. An empty list is a chat in which nobody has said anything yet.
+
+    Raises UnknownFormat, which blames packed data that turned out to be damaged before what was packed.
+    """
+    try:
+        sample = sample_of(tap)
+        return Sniffed(reader_named("openai_chat"), 0.0) if _BLANK.fullmatch(sample.text) else reader_for(sample)
+    except UnknownFormat as error:
+        if tap.damage is None:
+            raise
+        raise UnknownFormat(
+            f"{tap.damage}; what comes before the damage is no transcript that nous can read"
+        ) from error
 
 
 def located(source: str | Path, *, base: Path | str | None = None) -> Path:

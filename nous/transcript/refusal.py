@@ -18,6 +18,8 @@ def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
     if not transcript.entries:
         return f"holds nothing that anybody said{_in_words(transcript.skipped)}"
     if not was_told and _tells_no_speaker(transcript):
+        if reason := damage(transcript.skipped):
+            return f"tells no speaker before it breaks off: {reason}"
         return f"looks like no transcript: no speaker was found; publish it with --format {PLAIN_TEXT} if it is one"
     return None
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from nous.errors import BadInput, Misconfigured
 from nous.transcript import readers
 from nous.transcript.base import Reader, Sample
+from nous.transcript.input.json_values import scan
 from nous.transcript.input.legible import is_text
 from nous.transcript.input.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, Cursor
 from nous.transcript.input.records import BROKEN, records
@@ -20,6 +21,9 @@ from nous.transcript.notes import Notes
 
 HEAD = 32 * 1024
 """Bytes that are looked at, unless the first record is longer."""
+
+OPENING = 8 * 1024 * 1024
+"""Bytes of a session in one document that are looked at until it says enough: its first message may be that long."""
 
 RECORDS = 50
 """Records that are looked at."""
@@ -66,30 +70,47 @@ class Sniffed(NamedTuple):
 
 def reader_for(sample: Sample) -> Sniffed:
     """The reader that is surest that *sample* is of its format."""
+    found = _surest(sample)
+    if found.confidence < _SURE_ENOUGH:
+        raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
+    return found
+
+
+def _surest(sample: Sample) -> Sniffed:
     known = known_readers()
     if not known:
         raise Misconfigured("no readers are installed in nous.transcript.readers")
     confidence, name = max((reader.sniff(sample), name) for name, reader in known.items())
-    if confidence < _SURE_ENOUGH:
-        raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
     return Sniffed(known[name], confidence)
 
 
 def sample_of(tap: Tap) -> Sample:
-    """The beginning of what *tap* will give: more of it than usual if the first line or record is longer.
+    """The beginning of what *tap* will give: more of it than usual if the first line, record or message is longer.
 
     Raises UnknownFormat if that is longer than memory can bear.
     """
     size = HEAD
     head = tap.look(size)
     sample, is_hopeless = _sample(head)
-    while not sample.records and not is_hopeless and _may_go_on(head) and len(head) == size < LONGEST_LINE:
-        size = min(4 * size, LONGEST_LINE)
+    while not is_hopeless and len(head) == size < (most := _worth_a_look(head, sample)):
+        size = min(4 * size, most)
         head = tap.look(size)
         sample, is_hopeless = _sample(head)
     if len(head) == LONGEST_LINE and b"\n" not in head and not sample.records:
         raise UnknownFormat(f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ...")
     return sample
+
+
+def _worth_a_look(head: bytes, sample: Sample) -> int:
+    """How many bytes of a file that begins with *head*, which holds *sample*, may be needed to tell what it is."""
+    if not sample.records:
+        return LONGEST_LINE if _may_go_on(head) else 0
+    return OPENING if _is_torn_at_once(head) and _surest(sample).confidence < _SURE_ENOUGH else 0
+
+
+def _is_torn_at_once(head: bytes) -> bool:
+    """Whether *head* ends inside of its first object: of a session, it may have no message yet."""
+    return _begins(head) == b"{" and not scan(head).spans
 
 
 def _may_go_on(head: bytes) -> bool:

@@ -7,9 +7,9 @@ from pathlib import Path
 from time import process_time
 
 from nous.errors import BadInput
-from nous.transcript.model import Kind
+from nous.transcript.model import Kind, Transcript
 from nous.transcript.read import read_transcript
-from nous.transcript.refusal import refusal
+from nous.transcript.refusal import damage, refusal
 
 _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
 
@@ -41,21 +41,15 @@ class Survey:
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
     """Read every file at *paths*, and below those that are folders, where hidden ones are left out.
 
-    What holds no session is refused, as it is where sessions are published.
+    What holds no session is refused, as it is where sessions are published; and so are pipes, which may never end.
     """
     found = Survey()
     for path in _files(paths):
         began = clock()
         try:
-            transcript = read_transcript(path)
+            transcript = _usable(path)
         except BadInput as error:
             found.refused[path] = str(error)
-            continue
-        if not transcript.bytes:
-            found.refused[path] = "it is empty"
-            continue
-        if reason := refusal(transcript):
-            found.refused[path] = f"it {reason}"
             continue
         row = found.rows.setdefault(transcript.format, Row())
         row.files += 1
@@ -65,6 +59,18 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
         row.skipped.update(transcript.skipped)
         row.problems += len(transcript.problems)
     return found
+
+
+def _usable(path: Path) -> Transcript:
+    """The session in the file at *path*. Raises `BadInput` where there is none, or it is no file."""
+    if path.is_fifo():
+        raise BadInput("it is a pipe, which may never end: save what it gives to a file")
+    transcript = read_transcript(path)
+    if not (transcript.bytes or damage(transcript.skipped)):
+        raise BadInput("it is empty")
+    if reason := refusal(transcript):
+        raise BadInput(f"it {reason}")
+    return transcript
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

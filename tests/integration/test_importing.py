@@ -1,8 +1,10 @@
 """An import into a log that others teach and forget meanwhile, on a real server."""
 
+import gzip
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from builders.command_line import Nous
@@ -23,7 +25,7 @@ from nous.learning.normalise import exact_form
 from nous.runtime.forgetting import Known
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS, FactLog, LogSlice
-from nous.store.portable import exported
+from nous.store.portable import TORN, exported
 from nous.wiring import World, forgetter
 
 PORT, OTHER_PORT, TEA = "The API is on port 8080", "The API is on port 8081", "Tim drinks tea"
@@ -206,3 +208,32 @@ def test_an_export_with_a_damaged_line_is_taken_for_what_it_is(nous: Nous, world
     assert found.stderr.startswith("nous: line 1: not JSON")
     assert "is not what" not in found.stderr
     assert found.exit_code == BAD_INPUT
+
+
+def test_an_export_that_was_packed_is_read(nous: Nous, world: World, tmp_path: Path) -> None:
+    append(world, told(PORT))
+    (tmp_path / "facts.gz").write_bytes(gzip.compress(nous("export").stdout.encode()))
+    world.client.flushall()
+
+    found = nous("import", tmp_path / "facts.gz")
+
+    assert (found.exit_code, len(log(world))) == (0, 1)
+
+
+def test_an_export_that_is_torn_in_its_only_line_may_have_been_one(nous: Nous, world: World, tmp_path: Path) -> None:
+    append(world, told(PORT))
+    line = nous("export").stdout
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(line.encode())[:-12])
+
+    for found in (nous("import", stdin=line[:-9]), nous("import", tmp_path / "cut.gz")):
+        assert "is not what" not in found.stderr
+        assert found.exit_code == BAD_INPUT
+    assert nous("import", stdin=line[:-9]).stderr == f"nous: line 1: {TORN}\n"
+    assert f"nous: {tmp_path / 'cut.gz'}: packed data damaged: " in nous("import", tmp_path / "cut.gz").stderr
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_of_a_file_without_a_line_it_is_said_that_there_is_nothing_in_it(nous: Nous, content: str) -> None:
+    found = nous("import", stdin=content)
+
+    assert (found.stderr, found.exit_code) == ("nous: standard input has nothing in it\n", 0)

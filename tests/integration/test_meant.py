@@ -137,6 +137,28 @@ def test_where_several_random_ids_begin_so_a_decision_asks_which(town: Town, nou
     assert "2 sessions have an id that begins with '279d5bb7'" in asked.stderr
 
 
+def test_what_is_no_random_id_does_not_make_the_beginning_of_one_ambiguous(town: Town, nous: Nous) -> None:
+    session = "279d5bb7-ef37-4f6c-9d0c-1b2a3c4d5e6f"
+    town.publish(session, "otherwords")
+    assert nous("decide", f"{session}x", "We keep Postgres", *SCOPE).stdout == "noted\n"
+
+    noted = nous("decide", "279d5bb7", "We keep Postgres", *SCOPE)
+
+    assert (noted.stdout, noted.exit_code) == ("noted\n", 0)
+    assert f"there is no episode of a session {session!r}" in noted.stderr
+
+
+def test_a_random_id_in_capitals_is_the_session_that_is_known_and_else_itself(town: Town, nous: Nous) -> None:
+    session = "279d5bb7-ef37-4f6c-9d0c-1b2a3c4d5e6f"
+    before = nous("decide", session.upper(), "We keep Postgres", *SCOPE, "--scope", "home")
+    town.publish(session, "otherwords")
+
+    known = nous("decide", session.upper(), "We keep Postgres", *SCOPE)
+
+    assert f"there is no episode of a session {session.upper()!r} in home yet" in before.stderr
+    assert f"there is no episode of a session {session!r}" in known.stderr
+
+
 def test_a_session_to_come_is_no_short_form_of_one_with_a_longer_name(town: Town, nous: Nous) -> None:
     town.publish("run-10", "otherwords")
 

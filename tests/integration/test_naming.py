@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders.command_line import Nous, on_terminal
-from builders.town import HERE, OTHER, SECRET, Town, told
+from builders.town import HERE, OTHER, SECRET, SHARED, Town, told
 
 from nous.cli.frame import BAD_INPUT, FAILED
 
@@ -66,13 +66,34 @@ def test_recall_opens_the_file_of_a_session_that_was_published(town: Town, nous:
     assert nous("recall", "billing", OTHER, *SCOPE).stderr == f"nous: there is no file {file}\n"
 
 
-def test_who_asks_for_a_session_of_another_scope_is_told_which_has_it(town: Town, nous: Nous) -> None:
+def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(town: Town, nous: Nous) -> None:
+    town.publish(SECRET, "plantedwords", compacting=True)
+    town.publish(SECRET, "plantedwords")
+    town.settle()
+    nous("facts", "learn", stdin=json.dumps(PORT))
+    fact = str(town.facts()[SHARED])
+
+    for command in (
+        ("recall", "billing", "secr"),
+        ("episodes", "--editions", SECRET),
+        ("status", "secr"),
+        ("anchored", SECRET),
+        ("forget", "--session", SECRET, "--yes"),
+        ("forget", "--fact", fact, "--yes"),
+        ("forget", "--fact", fact[:8], "--yes"),
+        ("facts", "supersede", fact[:8], fact[:8]),
+        ("decide", SECRET, "We keep Postgres"),
+    ):
+        assert nous(*command).stderr.endswith(f"; there is one in {HERE}: say --scope\n"), command
+
+
+def test_who_asks_for_what_another_scope_does_not_have_either_is_told_of_no_scope(town: Town, nous: Nous) -> None:
     town.publish(SECRET, "plantedwords")
     town.settle()
     nous("facts", "learn", stdin=json.dumps(PORT))
 
-    for command in (("recall", "billing", "secr"), ("episodes", "--editions", SECRET)):
-        assert nous(*command).stderr.endswith(f"; there is one in {HERE}: say --scope\n")
+    for command in (("anchored", SECRET), ("status", "sec"), ("decide", "secr", "We keep Postgres")):
+        assert "say --scope" not in nous(*command).stderr, command
 
 
 def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, nous: Nous) -> None:
@@ -200,6 +221,10 @@ def test_who_does_not_want_to_wait_is_told_what_is_not_dealt_with_yet(nous: Nous
     assert (at_once.stdout.split()[3], at_once.exit_code) == ("waiting", FAILED)
     assert "1 not dealt with after 0 s; `nous status SESSION` says where it is" in at_once.stderr
     assert "is not in the range x>=0" in nous("publish", file, "--wait", "--timeout", "-1").stderr
+
+
+def test_a_name_that_is_empty_is_told_as_that(nous: Nous) -> None:
+    assert nous("publish", "").stderr == "nous: the name of a file is empty\n"
 
 
 def test_what_comes_from_a_pipe_is_refused_as_nobody_can_read_it_later(nous: Nous, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`nous excerpt`: its options, its JSON, and what it says to a wrong value."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -184,3 +185,13 @@ def test_a_wrong_value_is_refused_with_what_is_wrong_and_no_traceback(
     assert complaint in result.output
     assert "Traceback" not in result.output
     assert isinstance(result.exception, SystemExit)
+
+
+def test_of_a_packed_file_that_was_cut_it_is_said_that_it_is_not_all_shown(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(b"User: hi\n\nAssistant: hello\n")[:-8])
+
+    shown = run(str(cut))
+
+    assert "hello" in shown.stdout
+    assert shown.stderr.startswith(f"nous: {cut}: packed data damaged: ")

@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 
@@ -48,6 +49,21 @@ def test_the_text_for_a_summarizer_is_printed_and_nothing_else(path: str) -> Non
     assert CliRunner().invoke(transcript, [path, "--summarizer"]).output == expected
     assert CliRunner().invoke(transcript, ["-", "--summarizer"], input=TEXT).output == expected
     assert "(completed, 0 in" in CliRunner().invoke(transcript, [path, "--summarizer", "--style", "2025"]).output
+
+
+@pytest.mark.parametrize("how", [(), ("--json",), ("--turns",), ("--summarizer",)])
+def test_of_a_packed_file_that_was_cut_it_is_said_that_it_is_not_all_shown(
+    tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(TEXT.encode())[:-8])
+
+    shown = CliRunner().invoke(transcript, [str(cut), *how])
+
+    assert "hello" in shown.stdout
+    [line] = shown.stderr.splitlines()
+    assert line.startswith(f"nous: {cut}: packed data damaged: ")
+    assert line.endswith("; what comes before the damage is shown")
 
 
 def test_a_format_that_is_only_guessed_is_called_so(path: str) -> None:

@@ -34,6 +34,14 @@ def test_a_packed_file_reads_as_the_file_inside_whatever_it_is_called(path: Path
     assert read_transcript(str(path)) == unpacked
 
 
+def test_where_damaged_packed_data_tells_no_format_it_is_the_packed_data_that_is_damaged(path: Path) -> None:
+    packed = gzip.compress(b'[{"role": "user", "content": "hi"}]', compresslevel=0)
+    path.write_bytes(packed[:40])
+
+    with pytest.raises(UnknownFormat, match=r"^packed data damaged: .*; what comes before the damage is no transcript"):
+        read_transcript(path)
+
+
 def test_a_packed_file_that_was_cut_is_read_up_to_the_cut_and_says_so(path: Path) -> None:
     path.write_bytes(gzip.compress(TEXT * 1000)[:-8])
 

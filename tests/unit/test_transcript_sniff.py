@@ -1,13 +1,15 @@
+import json
 from io import BytesIO
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
 from nous.errors import BadInput
 from nous.transcript import UnknownFormat, known_readers, read_transcript, readers
 from nous.transcript.input.tap import Tap
-from nous.transcript.sniff import reader_for, reader_named, sample_of
+from nous.transcript.sniff import HEAD, OPENING, reader_for, reader_named, sample_of
 
 CLAUDE = b'{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}\n'
 
@@ -72,6 +74,53 @@ def test_a_pretty_document_longer_than_the_usual_head_is_looked_at_whole() -> No
 
 def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
     assert sniffed(b'{"role":"user","content":"' + b"x" * 1_000_000 + b'"}\n') == "openai_chat"
+
+
+LONG = {"openai_chat": ("messages", "role", "content"), "sharegpt": ("conversations", "from", "value")}
+"""What chats in a document are called by: the list of messages, who said one, and what."""
+
+
+def long_from_the_start(kind: str, length: int, *, in_parts: bool = False) -> dict[str, Any]:
+    """A session of that *kind* whose first message has so many characters."""
+    held, who, what = LONG[kind]
+    first: object = [{"type": "text", "text": "x" * length}] if in_parts else "x" * length
+    return {"id": "s1", held: [{who: "system", what: first}, {who: "user", what: "hi"}, {who: "assistant", what: "ho"}]}
+
+
+@pytest.mark.parametrize("length", [HEAD - 100, HEAD, 5_000_000])
+@pytest.mark.parametrize("kind", LONG)
+def test_a_session_is_told_though_its_first_message_is_longer_than_the_usual_head(kind: str, length: int) -> None:
+    session = long_from_the_start(kind, length)
+
+    assert sniffed(json.dumps(session).encode()) == kind
+    assert sniffed(json.dumps(session, indent=1).encode()) == kind
+    assert sniffed(b"\n".join([json.dumps(session).encode()] * 2)) == kind
+
+
+def test_a_first_message_in_parts_may_be_that_long_too_and_its_session_is_read() -> None:
+    session = long_from_the_start("openai_chat", HEAD, in_parts=True)
+
+    transcript = read_transcript(BytesIO(json.dumps(session).encode()))
+
+    assert [len(entry.text) for entry in transcript] == [HEAD, 2, 2]
+
+
+def test_of_an_endless_document_no_more_is_looked_at_than_says_what_it_is() -> None:
+    stream = BytesIO(b'{"messages": [' + b'{"odd": "one"}, ' * 1_000_000)
+
+    with pytest.raises(UnknownFormat, match="with the keys odd, messages"):
+        reader_for(sample_of(Tap.on(stream)))
+
+    assert stream.tell() == OPENING
+
+
+def test_a_record_that_is_whole_is_enough_to_tell_that_it_is_none_of_a_session() -> None:
+    stream = BytesIO(b'{"odd": "one"}\n' * 100_000)
+
+    with pytest.raises(UnknownFormat, match="with the keys odd"):
+        reader_for(sample_of(Tap.on(stream)))
+
+    assert stream.tell() == HEAD
 
 
 @pytest.mark.parametrize("name", ["claude_code", "Claude-Code"])
