@@ -1,5 +1,6 @@
 """Where redis-py's exceptions become ours."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -7,6 +8,9 @@ import redis
 from redis import exceptions
 
 from nous.errors import Fatal, Misconfigured, Retryable, Unavailable
+
+_IN_A_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
+_IN_A_SCRIPT = re.compile(r",? script:(?: [^\s,]+,)? on @\w+:\d+\.?\Z")
 
 
 class GroupGone(Unavailable):
@@ -18,13 +22,18 @@ def cannot_write(error: redis.RedisError) -> bool:
     return "MISCONF" in str(error)
 
 
+def reason_of(error: redis.RedisError) -> str:
+    """What the server itself says is wrong: neither the command, which may hold content, nor where in a script."""
+    return _IN_A_SCRIPT.sub("", _IN_A_PIPELINE.sub("", str(error)))
+
+
 @contextmanager
 def translated() -> Generator[None]:
     """Let what redis-py raises in the block say what the caller can do about it."""
     try:
         yield
     except (redis.AuthenticationError, exceptions.NoPermissionError) as error:
-        raise Misconfigured(f"Redis refused us: {error}") from error
+        raise Misconfigured(f"Redis refused us: {reason_of(error)}") from error
     except (redis.ConnectionError, redis.TimeoutError, exceptions.BusyLoadingError) as error:
         raise Unavailable(f"Redis did not answer: {error}") from error
     except exceptions.OutOfMemoryError as error:
@@ -33,7 +42,10 @@ def translated() -> Generator[None]:
         raise Unavailable("Redis is a read-only replica at the moment") from error
     except redis.ResponseError as error:
         if "NOGROUP" in str(error):
-            raise GroupGone(str(error)) from error
+            raise GroupGone(reason_of(error)) from error
         if cannot_write(error):
-            raise Unavailable(f"Redis cannot write to its disk: {error}") from error
-        raise Fatal(f"Redis refused the command: {error}") from error
+            reason = reason_of(error).removeprefix("MISCONF ").rstrip(".")
+            raise Unavailable(
+                f"Redis cannot write to its disk: {reason}; it takes no change until there is room: make some there"
+            ) from error
+        raise Fatal(f"Redis refused the command: {reason_of(error)}") from error

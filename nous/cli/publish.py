@@ -19,8 +19,9 @@ from nous.readable import one_line
 from nous.runtime.publish import AT_ONCE, About
 from nous.runtime.track import Step
 from nous.scope import Scope
+from nous.server.check import write_trouble
 from nous.transcript.sniff import UnknownFormat
-from nous.wiring import build
+from nous.wiring import World, build
 
 
 @click.command()
@@ -74,8 +75,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     failures: list[NousError] = []
     how = {"upload": upload, "durable": durable, "lane": Lane.BULK if bulk else Lane.LIVE, "again": again}
     handed_over = list(_hand_over(producer_of(world), paths, failures, about=about, **how))
-    if handed_over and not workers_seen(world.rq_client):
-        say("nous: no worker runs yet; `nous up` or `nous worker` will deal with them", err=True)
+    for what in _to_be_known(world, durable=durable) if handed_over else ():
+        _warn(what)
     steps = awaited(world, [each for _, each in handed_over], timeout=timeout) if wait else {}
     if as_json:
         print_json([_row(path, each, steps.get(each.event.id, [])) for path, each in handed_over])
@@ -106,6 +107,14 @@ def _hand_over(
             about = "" if path in str(error) else f"{path}: "
             hint = "; `nous formats` lists what it can" if isinstance(error, UnknownFormat) else ""
             say(one_line(f"nous: {about}{error}{hint}"), err=True)
+
+
+def _to_be_known(world: World, *, durable: bool) -> Iterator[str]:
+    """What is in the way of sessions that a server has just taken, and wrote down if they are *durable*."""
+    if not workers_seen(world.rq_client):
+        yield "no worker runs yet; `nous up` or `nous worker` will deal with them"
+    if not durable and (trouble := write_trouble(world.client)):
+        yield f"the server took that, and cannot write it down yet: {trouble}; make room there"
 
 
 def _warn(what: str) -> None:

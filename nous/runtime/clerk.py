@@ -10,10 +10,10 @@ from nous.errors import NousError
 from nous.jobs.base import Jobs, Line
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.sweep import Sweeper
+from nous.setbacks import Setbacks
 
 _LISTEN = 1.0
 _FULL = 0.02
-_AFTER_ERROR = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -42,28 +42,35 @@ class Clerk:
         self._open_quarantine = open_quarantine
         self._stopping = threading.Event()
         self._sweep_at = 0.0
+        self._sweeping = Setbacks()
+        self._dispatching = Setbacks()
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Dispatch and sweep until `stop`; whatever goes wrong is logged, and tried again."""
+        """Dispatch and sweep until `stop`; what goes wrong is tried again, and told, ever more rarely."""
         with structlog.contextvars.bound_contextvars(worker=self._worker):
             while not self._stopping.is_set():
                 if time.monotonic() >= self._sweep_at:
-                    self._survive(self._sweep)
-                self._survive(self._dispatch)
+                    self._survive(self._sweep, self._sweeping)
+                self._survive(self._dispatch, self._dispatching)
 
-    def _survive(self, duty: Callable[[], None]) -> None:
-        """Do one duty; when it fails, the other one is done all the same."""
+    def _survive(self, duty: Callable[[], None], setbacks: Setbacks) -> None:
+        """Do one duty, with its own *setbacks*; when it fails, the other one is done all the same."""
         try:
             duty()
         except NousError as error:
-            log.warning("will try again", error=str(error))
-            self._stopping.wait(_AFTER_ERROR)
-        except Exception:  # the outermost loop: a clerk that dies leaves a worker that looks healthy
-            log.exception("the clerk stumbled")
-            self._stopping.wait(_AFTER_ERROR)
+            if setbacks.met(error):
+                log.warning("will try again", error=str(error))
+            self._stopping.wait(setbacks.wait)
+        except Exception as error:  # the outermost loop: a clerk that dies leaves a worker that looks healthy
+            if setbacks.met(error):
+                log.exception("the clerk stumbled")
+            self._stopping.wait(setbacks.wait)
+        else:
+            if failures := setbacks.over():
+                log.info("the clerk goes on", failures=failures)
 
     def _dispatch(self) -> None:
         queued = self._dispatcher.dispatch()

@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NoReturn
 
 import redis
 from redis.backoff import NoBackoff
@@ -23,6 +24,11 @@ from nous.server.place import Place, disk_trouble, locate, prepare
 PATIENCE = 60.0
 """Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
 
+MOMENT = 3.0
+"""Seconds in which a server that cannot write may come to do so, before it is not stopped. It tries once a second."""
+
+_PAUSE = 5_000
+"""Milliseconds for which nobody else's changes are taken while a server is about to end."""
 _POLL = 0.02
 """Seconds between two looks at a server that comes or goes; it tells nobody when it does."""
 _LONGEST_LOG = 1_000_000
@@ -79,7 +85,7 @@ def stop(directory: Path) -> bool:
     """Stop the server of *directory* and wait until it is gone; False if none ran. Its data stays.
 
     Raises:
-        Unavailable: it did not end in time.
+        Unavailable: it did not end in time, or goes on since its disk does not take what it has accepted last.
     """
     place = locate(directory)
     if not place.home.is_dir():
@@ -179,18 +185,41 @@ def _answers(place: Place) -> bool:
 
 
 def _shut_down(place: Place) -> None:
-    until = time.monotonic() + PATIENCE
+    """End it once its disk has what it has accepted: it would end without that, too, and say nothing."""
+    began, behind_since = time.monotonic(), inf
     while lock.is_held(place.alive):
         with _client(place) as client:
             try:
-                client.shutdown()
+                if _has_written(client):
+                    client.shutdown()
+                else:
+                    behind_since = min(behind_since, time.monotonic())
+                    if time.monotonic() > behind_since + MOMENT:
+                        _let_go_on(place, client)
+                reason = "it goes on answering"
             except redis.RedisError as error:  # it may have to finish writing its first file before it can end
                 reason = str(error)
-            else:
-                reason = "it goes on answering"
-        if time.monotonic() > until:
+        if time.monotonic() > began + PATIENCE:
             raise Unavailable(f"the server of {place.home} does not stop: {reason}; its process is in {place.pid}")
         time.sleep(_POLL)
+
+
+def _has_written(client: redis.Redis) -> bool:
+    """Whether all that the server has accepted is in its file; from now on it accepts nothing for some seconds."""
+    client.client_pause(_PAUSE, all=False)
+    # Asked only now: before it reads what comes next, a server writes down what came before, or notes that it cannot.
+    info: Any = client.info("persistence")
+    return info.get("aof_last_write_status", "ok") == "ok" and not info.get("aof_buffer_length", 0)
+
+
+def _let_go_on(place: Place, client: redis.Redis) -> NoReturn:
+    client.client_unpause()
+    place.stopped.unlink(missing_ok=True)
+    free = shutil.disk_usage(place.home).free
+    raise Unavailable(
+        f"the server was not stopped: it cannot write what it has taken last into {place.home} (its disk is full, say: "
+        f"{free} bytes are free), and would lose it; make room there, then stop it again. {place.log} says more"
+    )
 
 
 def _client(place: Place) -> redis.Redis:

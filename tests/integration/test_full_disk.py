@@ -4,17 +4,20 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 import redis
 from builders.command_line import Nous
-from builders.full_disk import unwritable
+from builders.full_disk import losing, unwritable
 from builders.waiting import wait_until
 
 from nous.cli.frame import UNAVAILABLE
 from nous.server import embedded
 from nous.server.connect import connect, connect_rq
 from nous.settings.model import Settings
+
+needs_a_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a file that is full")
 
 
 @pytest.fixture
@@ -100,7 +103,65 @@ def test_publishing_says_that_the_disk_is_full(nous: Nous, tmp_path: Path) -> No
     assert "Redis cannot write to its disk" in result.stderr
 
 
-def test_a_server_whose_disk_is_full_can_be_stopped(directory: Path, client: redis.Redis) -> None:
+@needs_a_full_device
+def test_a_server_is_not_stopped_while_its_disk_has_not_what_it_took_last(
+    nous: Nous, directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "MOMENT", 0)
+
+    with losing(client):
+        client.set("taken", "last")
+        refused = nous("down")
+
+        assert (refused.exit_code, refused.stdout) == (UNAVAILABLE, "")
+        assert f"cannot write what it has taken last into {directory}/redis" in refused.stderr
+        assert "make room there, then stop it again" in refused.stderr
+        assert embedded.status(directory).state == "running"
+        with pytest.raises(redis.ResponseError, match="MISCONF"):
+            client.set("another", 1)
+    client.set("another", 1)
+    stopped = nous("down")
+
+    assert (stopped.exit_code, stopped.stderr) == (0, "")
+    assert embedded.status(directory).state == "stopped"
+    assert connect(Settings(data_dir=directory)).mget("taken", "another") == [b"last", b"1"]
+
+
+@needs_a_full_device
+def test_whoever_publishes_what_the_disk_does_not_take_is_told(nous: Nous, tmp_path: Path, client: redis.Redis) -> None:
+    session = tmp_path / "session.txt"
+    session.write_text("User: What is a gift?\n\nAssistant: Something that is given.\n")
+    nous("publish", session, "--session", "first")
+
+    with losing(client):
+        result = nous("publish", session, "--session", "last")
+
+    assert result.exit_code == 0
+    assert "the server took that, and cannot write it down yet: MISCONF" in result.stderr
+
+
+@needs_a_full_device
+def test_a_server_that_can_write_again_within_a_moment_is_stopped_with_all_it_took(
+    directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "MOMENT", 30)
+    said: list[bool] = []
+    stopping = Thread(target=lambda: said.append(embedded.stop(directory)))
+
+    with losing(client):
+        client.set("taken", "last")
+        stopping.start()
+        wait_until(lambda: _looks_before_stopping(client) > 1, "it to be looked at again before it is stopped")
+        assert not said
+    stopping.join()
+
+    assert said == [True]
+    assert connect(Settings(data_dir=directory)).get("taken") == b"last"
+
+
+def test_a_server_whose_disk_is_full_can_be_stopped_when_all_is_in_its_log(
+    directory: Path, client: redis.Redis
+) -> None:
     with unwritable(client):
         other = connect(Settings(data_dir=directory))
         other.config_set("save", "")  # what stands for the full disk would itself keep it from ending
@@ -119,6 +180,11 @@ def test_a_server_in_a_long_script_is_busy_although_it_answers(directory: Path, 
         client.script_kill()
         script.join()
     assert embedded.status(directory).state == "running"
+
+
+def _looks_before_stopping(client: redis.Redis) -> int:
+    calls: Any = client.info("commandstats")
+    return calls.get("cmdstat_client|pause", {}).get("calls", 0)
 
 
 def _until_killed(client: redis.Redis) -> None:

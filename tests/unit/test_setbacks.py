@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.errors import Retryable, Unavailable
-from nous.jobs.rq.setbacks import Setbacks
+from nous.setbacks import Setbacks
 
 
 def test_the_same_failure_is_told_ever_more_rarely() -> None:

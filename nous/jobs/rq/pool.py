@@ -28,13 +28,15 @@ from nous.jobs.rq.filing import Filing
 from nous.jobs.rq.hands import Hands
 from nous.jobs.rq.job import AllowListedJob, words_in
 from nous.jobs.rq.presence import PLACE, here
-from nous.jobs.rq.setbacks import Setbacks
+from nous.setbacks import Setbacks
 
 _LISTEN = 1
 """Seconds to block on an empty queue, and so the longest time until a stop, or work in the second queue, is seen."""
 _HANDFUL = 16
 """Jobs that are taken at once: enough to share a round trip, and little to be submitted again if this dies."""
 _BEAT = 15.0
+_DEAF = 5.0
+"""Seconds until what RQ calls out to its workers is listened to again, when the server was in trouble."""
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """For so long after a queue other than the first had work, the wait is a glance: Redis waits for one queue alone."""
@@ -86,11 +88,22 @@ class PoolWorker(BaseWorker):
         self._is_suspended = False
         self._others_at = -_AFTERGLOW
         self._setbacks = Setbacks()
+        self._has_begun = False
 
     @override
     def serialize(self) -> dict[str, Any]:
         """What RQ writes down of a worker, and the place in which its pid names it."""
         return {**super().serialize(), PLACE: here()}
+
+    @override
+    def _pubsub_exception_handler(self, exc: Exception, pubsub: Any, pubsub_thread: Any) -> None:
+        """Listen again in a moment where the server is in trouble, of which the pool tells; RQ would tell it as well.
+
+        RQ's own handler ends the listening for good when the server refuses to answer, as one that cannot write does.
+        """
+        if not isinstance(exc, redis.RedisError):
+            super()._pubsub_exception_handler(exc, pubsub, pubsub_thread)
+        self._stopping.wait(_DEAF)
 
     def stop(self) -> None:
         """Take no more jobs, and let `run` return when those in flight have ended."""
@@ -99,9 +112,10 @@ class PoolWorker(BaseWorker):
         self._has_room.set()
 
     def run(self) -> None:
-        """Take and run jobs until `stop`; then wait for those in flight."""
-        self.bootstrap(logging_level=None)
+        """Take and run jobs until `stop`, from when the server lets RQ know of it; then wait for those in flight."""
         try:
+            while not (self._has_begun or self._stopping.is_set()):
+                self._survive(self._begin)
             while not self._stopping.is_set():
                 self._survive(self._step)
             while self._running:
@@ -109,7 +123,7 @@ class PoolWorker(BaseWorker):
             self._survive(self._filing.again)
         finally:
             self._hands.dismiss()
-            self._survive(self.teardown)
+            self._survive(self.teardown if self._has_begun else self.unsubscribe)
 
     def _survive(self, step: Callable[[], None]) -> None:
         """Do *step*; what goes wrong with the server, or with what somebody wrote into it, is not the end.
@@ -130,6 +144,13 @@ class PoolWorker(BaseWorker):
         else:
             if failures := self._setbacks.over():
                 log.info("the pool goes on", rq_worker=self.name, failures=failures)
+
+    def _begin(self) -> None:
+        """Make this worker known to RQ."""
+        self.unsubscribe()  # with what else a try has left that got only half the way: nobody shares this name
+        self.connection.delete(self.key)
+        self.bootstrap(logging_level=None)
+        self._has_begun = True
 
     def _step(self) -> None:
         """Start some jobs, or find after a moment that there are none, or no room for them."""

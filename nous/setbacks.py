@@ -1,6 +1,6 @@
 """What goes wrong again and again: how long to wait until the next try, and what of it is worth a line in the log."""
 
-from redis.backoff import EqualJitterBackoff
+import random
 
 _FIRST = 1.0
 _LONGEST = 8.0
@@ -10,10 +10,9 @@ _DOUBLINGS = 10
 
 
 class Setbacks:
-    """The failures of one thread since something last went well. Not to be shared by threads."""
+    """The failures of one duty since it last went well. Not to be shared by threads."""
 
     def __init__(self) -> None:
-        self._backoff = EqualJitterBackoff(base=_FIRST, cap=_LONGEST)
         self._count = 0
         self._last = ""
         self._repeated = 0
@@ -32,7 +31,8 @@ class Setbacks:
     @property
     def wait(self) -> float:
         """Seconds until the next try: twice as long after each failure, up to a limit, and never quite the same."""
-        return self._backoff.compute(min(max(self._count - 1, 0), _DOUBLINGS))
+        longest = min(_LONGEST, _FIRST * 2 ** min(max(self._count - 1, 0), _DOUBLINGS))
+        return longest / 2 * (1 + random.random())  # noqa: S311 (spreading load is no secret)
 
     def over(self) -> int:
         """Note that it went well, and return how often it had failed."""

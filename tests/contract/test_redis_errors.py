@@ -1,0 +1,62 @@
+"""What is said of a server's errors: its own reason, and nothing of the command that met it."""
+
+from collections.abc import Callable
+
+import pytest
+import redis
+from builders.full_disk import unwritable
+
+from nous.bus.redis_errors import translated
+from nous.errors import Fatal, Unavailable
+
+
+def _alone(client: redis.Redis) -> None:
+    client.set("secret", "word")
+
+
+def _in_a_pipeline(client: redis.Redis) -> None:
+    with client.pipeline() as pipe:
+        pipe.set("secret", "word (or two) of pipeline caused error: none\n")
+        pipe.execute()
+
+
+def _in_a_pipeline_read(client: redis.Redis) -> None:
+    with client.pipeline() as pipe:
+        pipe.get("secret")
+        pipe.execute()
+
+
+def _in_a_script(client: redis.Redis) -> None:
+    client.eval("return redis.call('set', KEYS[1], ARGV[1])", 1, "secret", "word")
+
+
+@pytest.mark.parametrize("write", [_alone, _in_a_pipeline, _in_a_script])
+def test_of_a_server_that_cannot_write_one_is_told_its_reason_and_what_to_do(
+    write: Callable[[redis.Redis], None], redis_client: redis.Redis
+) -> None:
+    with unwritable(redis_client), pytest.raises(Unavailable) as raised, translated():
+        write(redis_client)
+
+    told = str(raised.value)
+    assert told.startswith("Redis cannot write to its disk: ")
+    assert "unable to persist" in told
+    assert told.endswith("; it takes no change until there is room: make some there")
+    assert not [word for word in ("MISCONF", "Command #", "SET", "secret", "word", "@") if word in told]
+
+
+def test_a_command_that_is_refused_is_not_quoted(redis_client: redis.Redis) -> None:
+    redis_client.lpush("secret", "word")
+
+    with pytest.raises(Fatal) as raised, translated():
+        _in_a_pipeline_read(redis_client)
+
+    reason = "WRONGTYPE Operation against a key holding the wrong kind of value"
+    assert str(raised.value) == f"Redis refused the command: {reason}"
+
+
+@pytest.mark.parametrize("where", [" script: on @user_script:71.", " script: 0f3a, on @user_script:71."])
+def test_where_in_a_script_it_happened_is_left_out(where: str) -> None:
+    reason = "Errors writing to the AOF file: No space left on device"
+
+    with pytest.raises(Unavailable, match=f"its disk: {reason};"), translated():
+        raise redis.ResponseError(f"MISCONF {reason}{where}")
