@@ -4,6 +4,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import BinaryIO
 
 from nous.cli.candidate import candidate
 from nous.clocks import is_ahead, not_ahead
@@ -19,6 +20,14 @@ _LONGEST_LINE = 10_000_000
 
 _LONGEST_REASON = 10_000
 """Characters of a reason, which may quote two facts."""
+
+
+def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of *stream*; of one that is too long to be a record, only as much as shows that."""
+    while line := stream.readline(_LONGEST_LINE + 1):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(_LONGEST_LINE)
 
 
 def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[Carried]:
@@ -62,7 +71,7 @@ def in_time(carried: Carried, now: datetime) -> tuple[Carried, int]:
 def _short(raw: bytes) -> bytes:
     """*raw*, if that can be a record: reading takes several times its bytes. Raises `BadInput`."""
     if len(raw) > _LONGEST_LINE:
-        raise BadInput(f"has {len(raw):,} bytes, and no record has more than {_LONGEST_LINE:,}")
+        raise BadInput(f"has more than {_LONGEST_LINE:,} bytes, and no record has that many")
     return raw
 
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import click
 
 from nous.bus.base import Refused
-from nous.cli.carried import in_time, usable
+from nous.cli.carried import in_time, lines_of, usable
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Imported, Importer
 from nous.cli.knowing import scopes_named
@@ -123,7 +123,7 @@ def import_(ctx: click.Context, source: str) -> None:
     ahead, complaints = 0, Complaints()
     with opened(source) as stream:
         content = Tap.on(stream)
-        for found in usable(content.buffered(), complaints.take):
+        for found in usable(lines_of(content.buffered()), complaints.take):
             carried, late = in_time(found, world.kit.clock())
             ahead += late
             if isinstance(carried.record, Episode):

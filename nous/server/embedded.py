@@ -94,7 +94,11 @@ def stop(directory: Path) -> bool:
         place.stopped.touch()
         if not lock.is_held(place.alive):
             return False
-        _shut_down(place)
+        try:
+            _shut_down(place)
+        except BaseException:  # it goes on: whoever finds it dead later is to bring it back
+            place.stopped.unlink(missing_ok=True)
+            raise
     return True
 
 
@@ -207,14 +211,13 @@ def _shut_down(place: Place) -> None:
 def _has_written(client: redis.Redis) -> bool:
     """Whether all that the server has accepted is in its file; from now on it accepts nothing for some seconds."""
     client.client_pause(_PAUSE, all=False)
-    # Asked only now: before it reads what comes next, a server writes down what came before, or notes that it cannot.
+    # Asked only now: before it reads what comes next, a server writes down what came before, or keeps it in its buffer.
     info: Any = client.info("persistence")
-    return info.get("aof_last_write_status", "ok") == "ok" and not info.get("aof_buffer_length", 0)
+    return not info.get("aof_buffer_length", 0)
 
 
 def _let_go_on(place: Place, client: redis.Redis) -> NoReturn:
     client.client_unpause()
-    place.stopped.unlink(missing_ok=True)
     free = shutil.disk_usage(place.home).free
     raise Unavailable(
         f"the server was not stopped: it cannot write what it has taken last into {place.home} (its disk is full, say: "

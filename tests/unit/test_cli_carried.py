@@ -4,12 +4,13 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 
 import pytest
 from builders.episodes import HOME, episode
 from builders.fact_rows import learned
 
-from nous.cli.carried import in_time, usable
+from nous.cli.carried import in_time, lines_of, usable
 from nous.episode import Episode
 from nous.fact import Confirmed, Learned, Row
 from nous.store.portable import Carried, line
@@ -92,4 +93,12 @@ def test_a_line_that_is_too_long_for_a_record_is_refused_by_its_length() -> None
     found: list[str] = []
 
     assert len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(Carried(HOME, fact()))], found.append))) == 1
-    assert found == ["line 1: has 10,000,003 bytes, and no record has more than 10,000,000"]
+    assert found == ["line 1: has more than 10,000,000 bytes, and no record has that many"]
+
+
+def test_of_a_line_too_long_no_more_is_read_into_memory_than_shows_that() -> None:
+    endless = b"x" * 35_000_000
+
+    lines = list(lines_of(BytesIO(b"one\n" + endless + b"\ntwo\n" + endless)))
+
+    assert [len(line) for line in lines] == [4, 10_000_001, 4, 10_000_001]

@@ -210,6 +210,11 @@ def test_where_the_instructions_are_known_a_policy_has_to_be_theirs(told: Told, 
         ("ann_lee_9", "The user's user ID is ann_lee_9."),
         ("It's Ann Lee from Graz, 8010.", "The user's name is Ann Lee."),
         ("It's Monday already.", None),
+        ("It's Émile Zola.", "The user's name is Émile Zola."),
+        ("I'm Really Annoyed with this.", None),
+        ("It's Black Friday already, hurry up!", None),
+        ("Don't write to bob@spam.example.", None),
+        ("Send it to support@shop.example instead.", None),
     ],
 )
 def test_a_short_answer_to_who_somebody_is_tells_it(told: Told, answer: str, fact: str | None) -> None:
@@ -217,3 +222,9 @@ def test_a_short_answer_to_who_somebody_is_tells_it(told: Told, answer: str, fac
 
     assert texts(told, ("user", "Cancel it, please."), asked, ("user", answer)) == ([fact] if fact else [])
     assert texts(told, ("user", "Cancel it, please."), ("assistant", "Which one?"), ("user", answer)) == []
+
+
+def test_who_is_asked_for_one_thing_does_not_answer_with_another(told: Told) -> None:
+    asked = ("assistant", "Could you give me your full name, please?")
+
+    assert texts(told, ("user", "Cancel it, please."), asked, ("user", "no, order_id_55")) == []
