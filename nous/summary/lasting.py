@@ -13,6 +13,12 @@ _ON_WHAT = re.compile(r"The user rejected [^:]*\bthe (?:code|fix|changes?|plan)â
 
 _APPROVED = "The user approved"
 _NAMELESS = re.compile(r"\bthe (?:file|function|script|method|class|page|comment|line)\b(?! \w+ed\b)", re.IGNORECASE)
+_OF_CODE = re.compile(
+    r"\bthe (?:\w+ )?(?:types?|fields?|names?|cases?|handlers?|checks?|logic|hooks?|errors?|messages?|values?)\b",
+    re.IGNORECASE,
+)
+"""A part of code that only those who were there know, where none is named."""
+
 _THIS = re.compile(r"\bthis (?:is|was|has|will|would|can|should|\w+n['\u2019]t)\b", re.IGNORECASE)
 _DOES_IT = re.compile(r"\W*\w+ (?:it|them|this|that)\b", re.IGNORECASE)
 _OPEN_END = re.compile(r"(?:\.{3}|â€¦)\W*\Z")
@@ -31,6 +37,7 @@ def lasts(fact: CandidateFact) -> bool:
             is_bound = words().says("for_once", said) or _DOES_IT.match(said) or words().says("for_now", fact.text)
             is_title = fact.text.startswith(_APPROVED) and not any(names_in(said))
             is_bound = is_bound or is_title or (fact.text.startswith(_APPROVED) and words().opens("only_looks", said))
+            is_bound = is_bound or (_OF_CODE.search(said) and name_in(said) is None)
             is_bound = is_bound or (fact.text.startswith("Asked") and words().says("of_one_task", fact.text))
             return not (is_bound or _ON_WHAT.match(fact.text)) and outlasts(said)
         case _:

@@ -33,6 +33,9 @@ _REPORTS = re.compile(
 _BY_AGENT = re.compile(r"I(?:['\u2019]ve| have) (?:(?:successfully|now|also) )*(?=\w+ed\b)")
 """Stands before what an agent says that it has done itself."""
 
+_OF_SOMEBODY = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]+ (?:has|have) been\b")
+"""Says of one person what was done to a whole matter: agents make it of what they were asked, not of what they did."""
+
 _AND_THEN = re.compile(r",? and (?=(?:an?|the|your|you) )")
 """What follows tells what will come of it."""
 
@@ -87,6 +90,7 @@ def _listed(said: Sequence[Statement], later: Iterable[Statement]) -> str:
     changed = frozenset[str]().union(*(content_of(one.text) for one in later)) - empty
     below = (one for one in said if lead and lead.text in map(plain, one.under))
     items = [one.text.rstrip(".") for one in below if not _are_akin(content_of(one.text.partition(":")[0]), changed)]
+    items = [item for item in items if not _OF_SOMEBODY.match(item)]
     joined = "; ".join(items).replace(":; ", ": ").rstrip(":; ")
     return joined if len(joined) <= _LONGEST_LIST else joined[: joined.rfind("; ", 0, _LONGEST_LIST)]
 

@@ -186,11 +186,14 @@ def test_what_belongs_to_the_talk_is_no_fact_about_somebody(told: Told) -> None:
         "I was going to say the same, more or less.",
         "I hate when they just go on and on.",
         "I really like cooking for other people.",
+        "I really like the lilies of the field it's beautiful.",
     )
 
     found = said(told, *(("user" if n % 2 else "assistant", text) for n, text in enumerate(chat * 3)))
 
-    assert {text for text, *_ in found} == {"The user really likes cooking for other people."}
+    assert {text.partition(" ")[2].partition(" ")[2] for text, *_ in found} == {
+        "really likes cooking for other people."
+    }
 
 
 def test_people_who_talk_are_told_by_what_they_say_of_themselves(told: Told) -> None:

@@ -71,6 +71,7 @@ def test_what_holds_each_time_is_a_standing_rule(told: Told, said: str) -> None:
         "Rejected Edit(/home/me/a.py): let's not make this change in this branch",
         "Rejected Edit(a.py): let's call it Transcript in both cases",
         "Rejected Edit(a.py): let's do it as a separate PR",
+        "Rejected Edit(a.py): I think we should separate the hook types for clarity.",
         'Answered: "Which directory for this branch?"="The current one"',
     ],
 )

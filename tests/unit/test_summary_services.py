@@ -228,3 +228,11 @@ def test_who_is_asked_for_one_thing_does_not_answer_with_another(told: Told) -> 
     asked = ("assistant", "Could you give me your full name, please?")
 
     assert texts(told, ("user", "Cancel it, please."), asked, ("user", "no, order_id_55")) == []
+
+
+def test_what_was_done_to_a_whole_matter_is_not_told_of_one_of_its_people(told: Told) -> None:
+    report = "Your reservation HAT2X9 has been updated:\n- Ann Lee has been upgraded to business.\n- 2 bags were added."
+
+    assert texts(told, ("user", "Upgrade us."), ("assistant", report)) == [
+        "The user's reservation HAT2X9 has been updated: 2 bags were added."
+    ]
