@@ -79,7 +79,7 @@ class SaveAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendFacts:
-    """Append rows to a scope's log, if nobody has appended since *expected* was read.
+    """Append rows to a scope's log, if nobody has appended since *expected* was read; with no rows, only expect that.
 
     `vectors` holds a unit vector for each row that names an embedder.
     """
@@ -91,13 +91,46 @@ class AppendFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectEpisode:
+    """Nothing is stored; but the edition that the handler saw, by its *state*, has to be there still ("": none was).
+
+    For whoever finds that nothing is left to do: what has done it may be undone before that is committed, as by a
+    server that loses its last writes.
+    """
+
+    scope: Scope
+    episode_id: UUID
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectAnchor:
+    """As `ExpectEpisode`, of the anchored summary that was made for the event *event_id* (None: there was none)."""
+
+    scope: Scope
+    agent_id: str
+    session_id: str
+    event_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTranscript:
     """An uploaded transcript has done its duty and may go."""
 
     dataref: str
 
 
-Write = SaveEpisode | NoteTried | KeepVector | KeepDecision | SaveAnchor | AppendFacts | ReleaseTranscript
+Write = (
+    SaveEpisode
+    | NoteTried
+    | KeepVector
+    | KeepDecision
+    | SaveAnchor
+    | AppendFacts
+    | ExpectEpisode
+    | ExpectAnchor
+    | ReleaseTranscript
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +152,8 @@ def _place(write: Write) -> tuple[object, ...]:
     match write:
         case SaveEpisode():
             return "episode", write.episode.scope, write.episode.id
+        case ExpectEpisode():
+            return "episode", write.scope, write.episode_id
         case NoteTried():
             return "tried", write.scope, write.episode_id
         case KeepVector():
@@ -127,6 +162,8 @@ def _place(write: Write) -> tuple[object, ...]:
             return "decision", write.scope, write.episode_id, write.event_id
         case SaveAnchor():
             return "anchor", write.anchor.scope, write.anchor.agent_id, write.anchor.session_id
+        case ExpectAnchor():
+            return "anchor", write.scope, write.agent_id, write.session_id
         case AppendFacts():
             return "facts", write.scope
         case ReleaseTranscript():

@@ -42,13 +42,14 @@ RULINGS = uuid5(NAMESPACE, "rulings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """What became of each candidate, in order, and what to append to the log; None where all was known already.
+    """What became of each candidate, in order, and what to append to the log.
 
-    `waits` means that facts of the scope have no vector yet.
+    Where all was known already that has no rows. It is to be committed all the same by whoever takes the findings for
+    done: it says of which log they hold. `waits` means that facts of the scope have no vector yet.
     """
 
     findings: tuple[Finding, ...]
-    append: AppendFacts | None
+    append: AppendFacts
     waits: bool
 
 
@@ -57,7 +58,7 @@ class Repair:
     """What became of facts that had no vector, and what to append to the log. `waits` as in `Lesson`."""
 
     mended: tuple[Mended, ...]
-    append: AppendFacts | None
+    append: AppendFacts
     waits: bool
 
 
@@ -120,7 +121,7 @@ class Learner:
             mending = mend(left, knowledge=knowledge, policy=policy, at=self.clock())
             append = AppendFacts(scope=scope, expected=knowledge.version, rows=mending.rows, vectors=mending.vectors)
         is_more = len(waiting) > len(able) > 0
-        return Repair(mended=mending.mended, append=append if mending.rows else None, waits=is_more)
+        return Repair(mended=mending.mended, append=append, waits=is_more)
 
     def _judged(
         self, candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", occasion: Occasion, embedder: Embedder
@@ -139,7 +140,7 @@ class Learner:
                 scope=occasion.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
             )
             waits = _leaves_waiting(learning) or next(knowledge.without_vector(), None) is not None
-            lesson = Lesson(findings=learning.findings, append=append if learning.rows else None, waits=waits)
+            lesson = Lesson(findings=learning.findings, append=append, waits=waits)
             return lesson, tuple(doubts(learning, knowledge))
 
 

@@ -8,7 +8,7 @@ import structlog
 
 from nous.author import Author, Understood
 from nous.brief import Brief
-from nous.effects import Compromise, Effects, NoteTried, SaveEpisode, for_today
+from nous.effects import Compromise, Effects, ExpectEpisode, NoteTried, SaveEpisode, for_today
 from nous.episode import Episode, Tier
 from nous.errors import Deferred, NousError
 from nous.events import EpisodeOutdated, EpisodeSummarized, Event
@@ -61,12 +61,12 @@ class EpisodeReviser:
         matter = self._kit.matter(event.scope, event.episode_id)
         stored = self._kit.episodes.get(event.scope, event.episode_id)
         if stored is None:
-            return Effects(skipped=NO_EPISODE)
+            return Effects(writes=(_expected(event, ""),), skipped=NO_EPISODE)
         if stored.by == author.by:
-            return Effects(skipped=UP_TO_DATE)
+            return Effects(writes=(_expected(event, stored.state),), skipped=UP_TO_DATE)
         brief = self._kit.briefs.brief(event.scope, event.episode_id)
         if brief is None:
-            return Effects(skipped=NO_BRIEF)
+            return Effects(writes=(_expected(event, stored.state),), skipped=NO_BRIEF)
         return self._revised(event, stored, self._with_decisions(brief, event), author, matter)
 
     def _with_decisions(self, brief: Brief, event: EpisodeOutdated) -> Brief:
@@ -105,6 +105,10 @@ class EpisodeReviser:
         episode, stored = without_candidates(episode, forgotten), without_candidates(stored, forgotten)
         said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())
         return Effects(writes=(SaveEpisode(episode=episode, replaces=stored, brief=brief),), events=(said,))
+
+
+def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
+    return ExpectEpisode(scope=event.scope, episode_id=event.episode_id, state=state)
 
 
 def revised(stored: Episode, understood: Understood, brief: Brief, author: Author, event: EpisodeOutdated) -> Episode:

@@ -11,7 +11,7 @@ import structlog
 from nous.author import Author, MadeDo, Understood
 from nous.brief import Brief
 from nous.clocks import is_ahead, not_ahead
-from nous.effects import Compromise, Effects, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
+from nous.effects import Compromise, Effects, ExpectEpisode, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
 from nous.episode import Decision, Episode, Seen, Tier
 from nous.errors import NousError
 from nous.events import EpisodeSummarized, Event, SessionEnded, episode_id
@@ -64,11 +64,11 @@ class EpisodeSummarizer:
         matter = self._kit.matter(event.scope, episode_id(event.scope, event.session_id))
         stored = self._kit.episodes.get(event.scope, matter.subject)
         if stored and event.digest == stored.version:
-            return _skipped(event, ALREADY_SUMMARIZED)
+            return _skipped(event, ALREADY_SUMMARIZED, stored)
         transcript = self._kit.transcripts.read(event)
         reason = _reason_to_skip(transcript, event, stored, self._kit.clock())
         if reason:
-            return _skipped(event, reason)
+            return _skipped(event, reason, stored)
         session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
         return self._effects(session, matter)
 
@@ -236,8 +236,12 @@ def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
     return transcript.ended_at or event.ended_at or event.time
 
 
-def _skipped(event: SessionEnded, reason: str) -> Effects:
-    return Effects(writes=_releases(event), skipped=reason)
+def _skipped(event: SessionEnded, reason: str, stored: Episode | None) -> Effects:
+    """Do nothing, for that *reason*; if there is one, *stored* has to be there still, since it may be all there is."""
+    if stored is None:
+        return Effects(writes=_releases(event), skipped=reason)
+    expected = ExpectEpisode(scope=stored.scope, episode_id=stored.id, state=stored.state)
+    return Effects(writes=(expected, *_releases(event)), skipped=reason)
 
 
 def _releases(event: SessionEnded) -> tuple[Write, ...]:

@@ -37,8 +37,8 @@ class FactEmbedder:
             repair = self._kit.learner.repair(event.scope, most=_AT_ONCE)
         except Unavailable as error:
             raise Deferred(str(error), until=self._kit.clock() + _LOOK_AGAIN) from error
-        if repair.append is None:
-            return Effects(skipped=NOTHING_WAITS)
+        if not repair.append.rows:
+            return Effects(writes=(repair.append,), skipped=NOTHING_WAITS)
         at = self._kit.clock()
         told: list[Event] = [*repairs(event, repair.mended, by=NAME, at=at)]
         if repair.waits:

@@ -81,8 +81,9 @@ class FactExtractor:
         if not found.candidates:
             return Effects(writes=findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
         lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event, self._kit.clock()))
-        if lesson.append is None:
-            return Effects(writes=findable, skipped=ALREADY_LEARNED if lesson.findings else FORGOTTEN)
+        if not lesson.append.rows:
+            reason = ALREADY_LEARNED if lesson.findings else FORGOTTEN
+            return Effects(writes=(lesson.append, *findable), skipped=reason)
         at = self._kit.clock()
         told: list[Event] = [*announcements(event, lesson.findings, by=NAME, at=at)]
         if lesson.waits:

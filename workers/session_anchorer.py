@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from nous.effects import Effects, ReleaseTranscript, SaveAnchor, Write
+from nous.effects import Effects, ExpectAnchor, ReleaseTranscript, SaveAnchor, Write
 from nous.events import Event, SessionCompacting, episode_id
 from nous.kit import Kit, Worker
 
@@ -26,11 +26,15 @@ class SessionAnchorer:
             raise TypeError(f"{NAME} consumes {SessionCompacting.type}, not {event.type}")
         matter = self._kit.matter(event.scope, episode_id(event.scope, event.session_id))
         previous = self._kit.anchors.anchor(event.scope, agent_id=event.agent_id, session_id=event.session_id)
+        seen = previous.event_id if previous else None
         transcript = self._kit.transcripts.read(event)
         anchor = self._kit.anchorer.next(transcript, previous, event=event, matter=matter)
         if anchor is None:
-            return Effects(writes=_releases(event), skipped=NOTHING_NEW)
-        saved = SaveAnchor(anchor=anchor, replaces=previous.event_id if previous else None)
+            expected = ExpectAnchor(
+                scope=event.scope, agent_id=event.agent_id, session_id=event.session_id, event_id=seen
+            )
+            return Effects(writes=(expected, *_releases(event)), skipped=NOTHING_NEW)
+        saved = SaveAnchor(anchor=anchor, replaces=seen)
         return Effects(writes=(saved, *_releases(event)))
 
 

@@ -61,7 +61,7 @@ class Teacher:
         for _ in range(_REFUSALS):
             self._check_session()
             lesson = self._world.kit.learner.teach(candidates, scope=self._scope, source=source)
-            if lesson.append is None:
+            if not lesson.append.rows:
                 return lesson.findings
             at = self._clock()
             events: list[Event] = [*announcements(cause, lesson.findings, by=NAME, at=at)]

@@ -1,6 +1,7 @@
 """One attempt at one delivery: what an RQ job does."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import structlog
 
@@ -10,6 +11,7 @@ from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
 from nous.jobs.base import job_id
 from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
+from nous.runtime.insist import insist
 from nous.runtime.leases import LeaseKeeper
 
 log = structlog.get_logger(__name__)
@@ -107,12 +109,14 @@ class Attempts:
                 return self._put_off(delivery, failed, self._patience.backoff(failed, delivery.event.id))
 
     def _bury(self, ticket: Ticket, progress: Progress, reason: str) -> str:
-        if self._bus.bury(ticket, progress=progress, reason=reason):
+        bury = partial(self._bus.bury, ticket, progress=progress, reason=reason)
+        if insist(bury, seconds=self._patience.lease):
             log.error("dead letter", reason=reason)
         return reason
 
     def _put_off(self, delivery: Delivery, progress: Progress, seconds: float) -> str:
-        self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=seconds)
+        amend = partial(self._bus.amend, delivery.ticket, before=delivery.progress, after=progress, lease=seconds)
+        insist(amend, seconds=self._patience.lease)
         log.warning(
             "will be tried again",
             reason=progress.reason,

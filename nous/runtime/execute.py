@@ -3,6 +3,7 @@
 import random
 import time
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -11,6 +12,7 @@ from nous.bus.progress import Patience
 from nous.effects import Compromise, Effects
 from nous.errors import Deferred
 from nous.kit import Handler, Kit, Worker
+from nous.runtime.insist import insist
 
 _REFUSALS = 50
 """How often a commit may be refused before the delivery is put off; each refusal means that somebody else got on."""
@@ -24,7 +26,7 @@ def execute(worker: Worker, delivery: Delivery, *, kit: Kit, bus: Bus, patience:
 
     A commit refused as stale (another worker learned something meanwhile) runs the handler again; the kit remembers its
     costly parts, so the second run is cheap. A handler that offers a compromise, at the last of the attempts that
-    *patience* allows, is taken at its word.
+    *patience* allows, is taken at its word. A server that is out is waited for as long as a lease.
 
     Raises:
         Deferred: it was refused too often in a row.
@@ -35,7 +37,7 @@ def execute(worker: Worker, delivery: Delivery, *, kit: Kit, bus: Bus, patience:
     reason = ""
     for _ in range(_REFUSALS):
         effects = _effects(handler, delivery, patience)
-        verdict = bus.commit(delivery, effects)
+        verdict = insist(partial(bus.commit, delivery, effects), seconds=patience.lease)
         if not isinstance(verdict, Refused):
             _say(verdict, effects, round(time.monotonic() - began, 3))
             return verdict

@@ -1,5 +1,8 @@
 """The only one that submits again: after a crash, after an error that may pass, after a lease ran out."""
 
+import time
+from collections.abc import Callable
+
 import structlog
 
 from nous.bus.base import Bus, Delivery, Lane, Subscription, Ticket
@@ -17,20 +20,43 @@ class Sweeper:
 
     Any number may sweep at once, in any number of processes: each step is a compare-and-set on the delivery's progress,
     so one of them succeeds and there is no lock that a dead one could keep.
+
+    After a while in which it reached no server it waits for half a lease: nobody else could renew his lease either, and
+    who lives will do so by then. *clock* is monotonic, in seconds.
     """
 
-    def __init__(self, subscription: Subscription, *, bus: Bus, jobs: Jobs, patience: Patience) -> None:
+    def __init__(
+        self,
+        subscription: Subscription,
+        *,
+        bus: Bus,
+        jobs: Jobs,
+        patience: Patience,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._subscription = subscription
         self._bus = bus
         self._jobs = jobs
         self._patience = patience
+        self._clock = clock
+        self._looked_at = clock()
+        self._waits_until = 0.0
 
     def sweep(self) -> int:
         """Deal with every overdue delivery; returns how many were submitted again."""
         for lane in Lane:
             self._bus.adopt(self._subscription, lane=lane)
         overdue = self._bus.overdue(self._subscription, limit=_AT_ONCE)
+        if self._was_blind():
+            return 0
         return sum(self._revive_safely(ticket, progress) for ticket, progress in overdue)
+
+    def _was_blind(self) -> bool:
+        now, grace = self._clock(), self._patience.lease / 2
+        if now - self._looked_at > grace:
+            self._waits_until = now + grace
+        self._looked_at = now
+        return now < self._waits_until
 
     def _revive_safely(self, ticket: Ticket, progress: Progress) -> bool:
         """Revive one; what goes wrong with it must not keep the others waiting."""

@@ -9,6 +9,8 @@ from uuid import UUID
 from nous.brief import Brief
 from nous.effects import (
     AppendFacts,
+    ExpectAnchor,
+    ExpectEpisode,
     KeepDecision,
     KeepVector,
     NoteTried,
@@ -182,6 +184,13 @@ class MemoryStore:
                 found = self.anchor(anchor.scope, agent_id=anchor.agent_id, session_id=anchor.session_id)
                 is_same = (found.event_id if found else None) == replaces
                 return None if is_same else f"the anchored summary of session {anchor.session_id} has changed"
+            case ExpectEpisode(scope=scope, episode_id=episode_id, state=state):
+                stored = self.get(scope, episode_id)
+                return None if (stored.state if stored else "") == state else f"episode {episode_id} has changed"
+            case ExpectAnchor(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
+                found = self.anchor(scope, agent_id=agent_id, session_id=session_id)
+                is_same = (found.event_id if found else None) == event_id
+                return None if is_same else f"the anchored summary of session {session_id} has changed"
             case ReleaseTranscript() | KeepDecision() | KeepVector() | NoteTried():
                 return None
 
@@ -212,5 +221,7 @@ class MemoryStore:
             case AppendFacts(scope=scope):
                 if added and added.entries:
                     self._logs.setdefault(scope, _Log()).extend(added)
+            case ExpectEpisode() | ExpectAnchor():
+                pass
             case ReleaseTranscript(dataref=dataref):
                 self._uploads.pop(key_of(dataref, within=self._keys.transcripts) or "", None)

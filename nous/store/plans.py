@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from nous.bus.plan import Check, Command, Plan
 from nous.effects import (
     AppendFacts,
+    ExpectAnchor,
+    ExpectEpisode,
     KeepDecision,
     KeepVector,
     NoteTried,
@@ -49,6 +51,10 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
             return _anchor(write, keys)
         case AppendFacts():
             return _append(write, keys)
+        case ExpectEpisode():
+            return Plan(checks=(_is_still(write, keys),))
+        case ExpectAnchor():
+            return Plan(checks=(_is_still_anchored(write, keys),))
         case ReleaseTranscript():
             return _release(write, keys)
 
@@ -86,6 +92,15 @@ def _prepared(write: SaveEpisode, keys: StoreKeys) -> Iterator[Command]:
         yield Command("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
     elif write.brief:
         yield Command("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
+
+
+def _is_still(write: ExpectEpisode, keys: StoreKeys) -> Check:
+    return Check("HGET", keys.episode_versions(write.scope), (str(write.episode_id),), write.state)
+
+
+def _is_still_anchored(write: ExpectAnchor, keys: StoreKeys) -> Check:
+    name = anchor_name(write.agent_id, write.session_id)
+    return Check("HGET", keys.anchor_states(write.scope), (name,), str(write.event_id or ""))
 
 
 def _note(write: NoteTried, keys: StoreKeys) -> Plan:

@@ -31,11 +31,8 @@ _SOMEBODY = frozenset({"he", "she", "him"})
 _OTHERS = _SOMEBODY | {"they", "them"}
 _NAMES_OF_SPEAKERS = frozenset({"The", "I"})
 _WORD = re.compile(r"[\w'\u2019-]+")
-_RUNS_INTO = re.compile(
-    r"\b(?!(?:because|since|that|if|when|while|and|but|so|as|though|think|know|or|like|where|until)\b)[a-z]+"
-    r" it['\u2019]s\b"
-)
-"""Where a second sentence begins that nothing divides from the first: nobody can tell which words are of which."""
+_BEFORE_IT_IS = re.compile(r"\b([a-z]+) it['\u2019]s\b")
+"""The word before "it's" in the middle of a sentence."""
 
 _RUN_ON = re.compile(r"(?<=[a-z]) (?=(?:My|We|They|He|She|But|So|And|Then|Also|It|Yeah|Oh|Haha\w*|Lol|No|Well)\b)")
 
@@ -56,7 +53,7 @@ def _about_the_speaker(one: Statement) -> Iterator[CandidateFact]:
         is_liking = words().says("preference", text)
         is_about = FIRST_PERSON.match(text) and (is_liking or words().says("about_me", text))
         is_clear = not (OTHER_PERSON.search(text) or "?" in text or words().says("hedge", text))
-        is_clear = is_clear and not (_is_passing(text, is_liking=is_liking) or _RUNS_INTO.search(text))
+        is_clear = is_clear and not (_is_passing(text, is_liking=is_liking) or _runs_into_another(text))
         if is_about and is_clear and _SHORTEST <= len(text) <= _LONGEST:
             category = Category.PREFERENCE if is_liking else Category.PERSON
             subject = _whose(text, str(trust))
@@ -87,6 +84,14 @@ def _is_passing(text: str, *, is_liking: bool) -> bool:
         return False
     is_of_life = _first(said, sets["near"] | sets["living"] | sets["times"]) < len(said)
     return _ENDS_OPEN.search(text) is not None or not (is_liking or is_of_life)
+
+
+def _runs_into_another(text: str) -> bool:
+    """Whether a second sentence begins in *text*, and nothing divides it from the first.
+
+    Nobody can tell then which words are of which.
+    """
+    return not words().sets["before_it_is"].issuperset(_BEFORE_IT_IS.findall(text))
 
 
 def _first(said: Sequence[str], among: AbstractSet[str]) -> int:

@@ -33,7 +33,7 @@ _REPORTS = re.compile(
 _BY_AGENT = re.compile(r"I(?:['\u2019]ve| have) (?:(?:successfully|now|also) )*(?=\w+ed\b)")
 """Stands before what an agent says that it has done itself."""
 
-_OF_SOMEBODY = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]+ (?:has|have) been\b")
+_OF_SOMEBODY = re.compile(r"(?P<name>[A-Z][a-z]+ [A-Z][a-z]+) (?=(?:has|have)\b)")
 """Says of one person what was done to a whole matter: agents make it of what they were asked, not of what they did."""
 
 _AND_THEN = re.compile(r",? and (?=(?:an?|the|your|you) )")
@@ -90,9 +90,17 @@ def _listed(said: Sequence[Statement], later: Iterable[Statement]) -> str:
     changed = frozenset[str]().union(*(content_of(one.text) for one in later)) - empty
     below = (one for one in said if lead and lead.text in map(plain, one.under))
     items = [one.text.rstrip(".") for one in below if not _are_akin(content_of(one.text.partition(":")[0]), changed)]
-    items = [item for item in items if not _OF_SOMEBODY.match(item)]
+    items = [item for item in items if not _is_of_somebody(item)]
     joined = "; ".join(items).replace(":; ", ": ").rstrip(":; ")
     return joined if len(joined) <= _LONGEST_LIST else joined[: joined.rfind("; ", 0, _LONGEST_LIST)]
+
+
+def _is_of_somebody(item: str) -> bool:
+    """Whether *item* tells of a person what is done to bookings; a desk lamp that was returned is no person."""
+    found, known = _OF_SOMEBODY.match(item), words()
+    if found is None or not known.opens("done_to_people", item[found.end() :]):
+        return False
+    return known.sets["of_a_booking"].isdisjoint(found["name"].lower().split())
 
 
 def _are_akin(some: Iterable[str], others: Iterable[str]) -> bool:

@@ -102,7 +102,7 @@ def _teach(world: World, learner: Learner, candidates: Sequence[CandidateFact], 
     cause = _cause(number)
     source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=cause.session_id, turns=())
     lesson = learner.teach(candidates, scope=SCOPE, source=source)
-    assert lesson.append
+    assert lesson.append.rows
     told = tuple(announcements(cause, lesson.findings, by="benchmark", at=NOW))
     assert isinstance(world.bus.apply(Effects(writes=(lesson.append,), events=told)), Committed)
     return (finding.verdict.name for finding in lesson.findings)

@@ -37,7 +37,7 @@ def teach(world: World, told: Mapping[str, Any]) -> None:
     while True:
         try:
             lesson = world.kit.learner.teach(candidates, scope=scope, source=source)
-            if lesson.append is None:
+            if not lesson.append.rows:
                 return
             if not isinstance(world.bus.apply(Effects(writes=(lesson.append,))), Refused):
                 return

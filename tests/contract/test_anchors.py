@@ -9,7 +9,7 @@ import redis
 from builders.episodes import HOME, NOON, WORK
 from builders.stores import Store, on_redis
 
-from nous.effects import SaveAnchor
+from nous.effects import ExpectAnchor, SaveAnchor
 from nous.episode import Tier, Tokens
 from nous.errors import Misconfigured
 from nous.events import NAMESPACE
@@ -86,3 +86,13 @@ def test_one_of_another_schema_version_is_refused_and_not_misread(redis_client: 
 
     with pytest.raises(Misconfigured, match="another release"):
         saved(store)
+
+
+def test_nothing_new_holds_while_the_summary_is_there_that_was_seen(store: Store) -> None:
+    seen = ExpectAnchor(scope=HOME, agent_id="a1", session_id="s1", event_id=anchor().event_id)
+    assert not store.write(seen)
+    save(store, anchor())
+
+    assert store.write(seen)
+    assert not store.write(replace(seen, event_id=None))
+    assert saved(store) == anchor()

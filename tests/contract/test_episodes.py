@@ -1,13 +1,14 @@
 """What a store of episodes promises, asked of each: in memory, on fakeredis, and on a real server."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid5
 
 from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import Store
 
-from nous.effects import AppendFacts, SaveEpisode
+from nous.effects import AppendFacts, ExpectEpisode, SaveEpisode
 from nous.episode import Episode
 from nous.events import NAMESPACE
 from nous.fact import Linked, LogVersion
@@ -102,3 +103,16 @@ def test_of_writes_that_belong_together_none_is_applied_when_one_is_refused(stor
     assert store.write(linked(HOME))
     assert not store.write(SaveEpisode(episode=episode("s2")), linked(HOME))
     assert store.episodes.get(HOME, episode("s2").id) is None
+
+
+def test_nothing_left_to_do_holds_while_the_edition_is_there_that_was_seen(store: Store) -> None:
+    first, second = episode(), episode(version="v2", edition=2)
+    seen = ExpectEpisode(scope=HOME, episode_id=first.id, state=first.state)
+    assert store.write(replace(seen, state=""))
+    assert not store.write(seen)
+    store.write(SaveEpisode(episode=first))
+
+    assert store.write(seen)
+    assert not store.write(replace(seen, state=""))
+    store.write(SaveEpisode(episode=second, replaces=first))
+    assert not store.write(seen)

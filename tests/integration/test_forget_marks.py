@@ -54,7 +54,7 @@ def source_of(session: str) -> Source:
 def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
     """The facts that say so now."""
     lesson = town.world.kit.learner.teach([CandidateFact(text=text)], scope=HERE, source=source_of(session))
-    if lesson.append:
+    if lesson.append.rows:
         town.world.bus.apply(Effects(writes=(lesson.append,)))
     return [finding.fact.id for finding in lesson.findings]
 

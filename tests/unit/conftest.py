@@ -61,7 +61,8 @@ class RuntimeWorld:
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
         self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=self.kit, patience=patience, leases=leases)
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
-        self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, patience=patience)
+        self.monotonic = 0.0
+        self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, patience=patience, clock=lambda: self.monotonic)
 
     def run(self, line: Line = Line.LIVE) -> list[str]:
         return self.jobs.run(self.attempts, "toy", line)

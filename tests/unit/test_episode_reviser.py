@@ -8,6 +8,7 @@ from nous.episode import Decision, Tier
 from nous.events import EpisodeOutdated, EpisodeSummarized
 from nous.runtime.upgrade import outdated
 from nous.scope import Scope
+from nous.store.memory import MemoryStore
 from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
 
 NEWER = "episode-2"
@@ -98,6 +99,7 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     effects = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-1"))
 
     assert effects.skipped == UP_TO_DATE
+    assert MemoryStore().apply(effects.writes) is not None, "up to date only while that edition is there"
     assert len(world.model.questions) == 1
 
 

@@ -11,6 +11,7 @@ from builders.kits import kit_of
 from structlog.testing import capture_logs
 
 from nous.codec import decode, encode
+from nous.effects import AppendFacts, Effects
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact, Outcome, Summary, Trust
 from nous.events import (
@@ -23,7 +24,7 @@ from nous.events import (
     FactSuperseded,
     SessionEnded,
 )
-from nous.fact import Fact, Learned
+from nous.fact import Fact, Learned, Row
 from nous.kit import Kit
 from nous.learning.normalise import exact_form
 from nous.learning.policy import Policy
@@ -78,6 +79,10 @@ def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummar
 
 def of_api(text: str, trust: Trust) -> CandidateFact:
     return CandidateFact(text=text, subject="API", trust=trust)
+
+
+def rows_in(effects: Effects) -> list[Row]:
+    return [row for write in effects.writes if isinstance(write, AppendFacts) for row in write.rows]
 
 
 def committed(kit: Kit, store: MemoryStore, event: EpisodeSummarized) -> Sequence[Event]:
@@ -206,7 +211,7 @@ def test_what_is_all_forgotten_while_it_is_learned_is_skipped_for_that(kit: Kit)
 
     effects = WORKER.build(replace(kit, forgotten=forgotten))(summarized("Tim likes tea."))
 
-    assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
+    assert (rows_in(effects), effects.skipped) == ([], FORGOTTEN)
 
 
 def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
@@ -215,7 +220,17 @@ def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
 
     effects = WORKER.build(kit)(event)
 
-    assert (effects.writes, effects.events, effects.skipped) == ((), (), "already learned")
+    assert (rows_in(effects), effects.events, effects.skipped) == ([], (), "already learned")
+    assert store.apply(effects.writes) is None
+
+
+def test_what_is_already_learned_is_refused_where_the_log_has_lost_it_meanwhile(kit: Kit, store: MemoryStore) -> None:
+    event = summarized("Tim likes tea")
+    committed(kit, store, event)
+
+    effects = WORKER.build(kit)(event)
+
+    assert MemoryStore().apply(effects.writes) is not None
 
 
 def test_said_again_before_the_commit_it_says_the_same(kit: Kit) -> None:

@@ -36,7 +36,7 @@ class Notebook:
         )
         candidates = [CandidateFact(text=text) for text in texts]
         lesson = learner.teach(candidates, scope=scope or Scope(), source=source(session))
-        assert lesson.append
+        assert lesson.append.rows
         assert self.store.apply([lesson.append]) is None
 
     def shelf(self, scope: Scope | None = None) -> Shelf:

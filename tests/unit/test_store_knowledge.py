@@ -68,7 +68,7 @@ def learner(store: MemoryStore, memory: FactMemory | None = None) -> Learner:
 
 def learn(store: MemoryStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
     lesson = learner(store).teach([CandidateFact(text=text)], scope=scope or Scope(), source=source(episode))
-    assert lesson.append
+    assert lesson.append.rows
     assert store.apply([lesson.append]) is None
 
 
@@ -147,7 +147,7 @@ def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> N
         def one(attempt: tuple[str, str]) -> None:
             while True:
                 lesson = learner.teach([CandidateFact(text=attempt[0])], scope=Scope(), source=source(attempt[1]))
-                if lesson.append is None or store.apply([lesson.append]) is None:
+                if not lesson.append.rows or store.apply([lesson.append]) is None:
                     return
 
         return one
@@ -182,7 +182,7 @@ def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said
         while True:
             who = source(f"session {number}")
             lesson = learner(store, memory).teach([CandidateFact(text="Tim likes tea")], scope=Scope(), source=who)
-            if lesson.append is None or store.apply([lesson.append]) is None:
+            if not lesson.append.rows or store.apply([lesson.append]) is None:
                 return
 
     with ThreadPoolExecutor(20) as pool:

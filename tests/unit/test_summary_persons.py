@@ -1,22 +1,13 @@
 """Who the user is and what they want, in their own words: not somebody else's, not what they play, and as told last."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+from builders.at_work import texts
 
-from nous.summary.evidence import Evidence
-from nous.summary.facts import candidate_facts
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
-
-RUN = ("tool_call", "Bash(ls)", {"tool": "Bash", "tool_input": {"command": "ls"}})
-
-
-def texts(told: Told, *said: str) -> list[str]:
-    replies: list[tuple[Any, ...]] = [entry for each in said for entry in (("user", each), RUN, ("assistant", "Ok."))]
-    return [fact.text for fact in candidate_facts(Evidence(told(*replies)))]
 
 
 @pytest.mark.parametrize(

@@ -203,36 +203,32 @@ def test_where_the_instructions_are_known_a_policy_has_to_be_theirs(told: Told, 
     assert found == ([said] if is_policy else [])
 
 
-@pytest.mark.parametrize(
-    ("answer", "fact"),
-    [
-        ("Sure, it's ann.lee@x.example.", "The user's email address is ann.lee@x.example."),
-        ("ann_lee_9", "The user's user ID is ann_lee_9."),
-        ("It's Ann Lee from Graz, 8010.", "The user's name is Ann Lee."),
-        ("It's Monday already.", None),
-        ("It's Émile Zola.", "The user's name is Émile Zola."),
-        ("I'm Really Annoyed with this.", None),
-        ("It's Black Friday already, hurry up!", None),
-        ("Don't write to bob@spam.example.", None),
-        ("Send it to support@shop.example instead.", None),
-    ],
-)
-def test_a_short_answer_to_who_somebody_is_tells_it(told: Told, answer: str, fact: str | None) -> None:
-    asked = ("assistant", "Could you please provide your email address, your user ID or your name and zip code?")
-
-    assert texts(told, ("user", "Cancel it, please."), asked, ("user", answer)) == ([fact] if fact else [])
-    assert texts(told, ("user", "Cancel it, please."), ("assistant", "Which one?"), ("user", answer)) == []
-
-
-def test_who_is_asked_for_one_thing_does_not_answer_with_another(told: Told) -> None:
-    asked = ("assistant", "Could you give me your full name, please?")
-
-    assert texts(told, ("user", "Cancel it, please."), asked, ("user", "no, order_id_55")) == []
-
-
 def test_what_was_done_to_a_whole_matter_is_not_told_of_one_of_its_people(told: Told) -> None:
     report = "Your reservation HAT2X9 has been updated:\n- Ann Lee has been upgraded to business.\n- 2 bags were added."
 
     assert texts(told, ("user", "Upgrade us."), ("assistant", report)) == [
         "The user's reservation HAT2X9 has been updated: 2 bags were added."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "is_told"),
+    [
+        ("Desk Lamp has been returned", True),
+        ("Travel Insurance has been added", True),
+        ("Cabin Class has been upgraded to business", True),
+        ("Ann Lee has been downgraded to economy", False),
+        ("Ann Lee has now been rebooked on HAT9", False),
+    ],
+)
+def test_what_was_done_to_a_thing_is_listed_and_what_is_done_to_bookings_is_not_told_of_people(
+    told: Told,
+    item: str,
+    is_told: bool,  # noqa: FBT001
+) -> None:
+    report = f"Your reservation HAT2X9 has been updated:\n- {item}.\n- 2 bags were added."
+    listed = [item] * is_told + ["2 bags were added"]
+
+    assert texts(told, ("user", "Do it."), ("assistant", report)) == [
+        f"The user's reservation HAT2X9 has been updated: {'; '.join(listed)}."
     ]

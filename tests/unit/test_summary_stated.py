@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from builders.at_work import RUN
 
 from nous.summary.evidence import Evidence
 from nous.summary.facts import candidate_facts
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
-
-RUN = ("tool_call", "Bash(ls)", {"tool": "Bash", "tool_input": {"command": "ls"}})
 
 
 def texts(told: Told, *entries: tuple[Any, ...]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Every way to break something, a family in each module."""

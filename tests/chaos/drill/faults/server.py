@@ -1,0 +1,158 @@
+"""A server that dies, stays away, stalls, or has no room."""
+
+import os
+import resource
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from builders.waiting import wait_until
+from chaos.drill.fault import Fault
+from chaos.drill.stage import Stage
+from typing_extensions import override  # typing has it from Python 3.12 on
+
+from nous.bus.redis_waiting import wait_for_disk
+from nous.server import lock
+
+_LONGEST_STALL = 20.0
+"""Seconds: more than a client waits for a reply."""
+_LONGEST_SHORTAGE = 5.0
+_SECOND = 1.0
+"""Seconds: what a server that syncs its log once a second may lose."""
+_COMMIT = b"$4\r\nEXEC\r\n"
+"""What ends the writes of a script in the server's log."""
+_A_LITTLE = 20_000
+"""Bytes that are left when room is taken away."""
+
+
+class KilledServer(Fault):
+    """The server is killed; whoever finds it dead brings it back."""
+
+    name = "server killed"
+
+    @override
+    def strike(self, stage: Stage) -> float:
+        stage.kill_server()
+        return 0.0
+
+
+class AbsentServer(Fault):
+    """The server is killed, and stays away for a while."""
+
+    name = "server down"
+    overlaps = False
+
+    @override
+    def strike(self, stage: Stage) -> float:
+        stage.keep_server_down()
+        stage.later(stage.size.outage, stage.bring_server_back)
+        return stage.size.outage
+
+
+class StalledServer(Fault):
+    """The server answers nobody for a while, and then goes on where it was."""
+
+    name = "server stalled"
+    overlaps = False
+
+    @override
+    def strike(self, stage: Stage) -> float:
+        seconds, pid = min(stage.size.outage, _LONGEST_STALL), stage.server
+        os.kill(pid, signal.SIGSTOP)
+        stage.later(seconds, lambda: os.kill(pid, signal.SIGCONT))
+        return seconds
+
+
+class CutLog(Fault):
+    """The server is killed, and the end of its log of writes is cut off: no more than may not have been on the disk."""
+
+    name = "log cut"
+    overlaps = False
+
+    def __init__(self) -> None:
+        self._on_disk = ("", 0)
+        self._cut: set[str] = set()
+
+    @override
+    def set_up(self, stage: Stage) -> None:
+        def note() -> None:
+            log = _log_of(stage)
+            self._on_disk = (log.name, log.stat().st_size)
+
+        stage.producer.when_durable = note
+        super().set_up(stage)
+
+    @override
+    def strike(self, stage: Stage) -> float:
+        seconds = stage.chance.uniform(0.0, _SECOND)
+        with stage.producer.between:
+            wait_for_disk(stage.world.client)
+            stage.producer.when_durable()
+        stage.later(seconds, lambda: self._lose_power(stage))
+        return seconds
+
+    def _lose_power(self, stage: Stage) -> None:
+        with stage.producer.between, lock.held(stage.place.election, within=60):
+            stage.kill_server()
+            wait_until(lambda: not lock.is_held(stage.place.alive), "the server's end")
+            log = _log_of(stage)
+            name, length = self._on_disk
+            if log.name == name:
+                self._cut_at(stage.chance.randint(length, log.stat().st_size), log, stage)
+
+    def _cut_at(self, length: int, log: Path, stage: Stage) -> None:
+        with log.open("r+b") as file:
+            whole = file.read()
+            file.truncate(length)
+        # What was cut in the middle is dropped as well: all that stands behind the last commit that is complete.
+        tail = whole[whole.rfind(_COMMIT, 0, length) :]
+        self._cut |= {each for each in stage.producer.confirmed if f'"subject":"{each}"'.encode() in tail}
+
+    @override
+    def may_be_lost(self) -> set[str]:
+        return self._cut
+
+
+class FullDisk(Fault):
+    """The server's files must not grow for a while: what it accepts last, it cannot write down."""
+
+    name = "disk full"
+    overlaps = False
+
+    @override
+    def strike(self, stage: Stage) -> float:
+        seconds, pid = min(stage.size.outage, _LONGEST_SHORTAGE), stage.server
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (_log_of(stage).stat().st_size + _A_LITTLE, hard))
+
+        def make_room() -> None:
+            with suppress(ProcessLookupError):  # it was killed by the limit, and has none where it was brought back
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
+
+        stage.later(seconds, make_room)
+        return 0.0
+
+
+class FullMemory(Fault):
+    """The server is given no more memory for a while."""
+
+    name = "memory full"
+    overlaps = False
+
+    @override
+    def strike(self, stage: Stage) -> float:
+        seconds, client = min(stage.size.outage, _LONGEST_SHORTAGE), stage.world.client
+        used: Any = client.info("memory")
+        client.config_set("maxmemory", used["used_memory"] + _A_LITTLE)
+
+        def give_memory() -> None:
+            client.config_set("maxmemory", 0)
+
+        stage.later(seconds, give_memory)
+        return seconds
+
+
+def _log_of(stage: Stage) -> Path:
+    """The file that the server appends its writes to."""
+    return max((stage.place.home / "appendonlydir").glob("*.incr.aof"))

@@ -1,0 +1,220 @@
+"""A program for tests: worker processes of the product, made in a moment.
+
+It has imported all there is and forks a process for each line it reads, `{"mode", "environment", "log"}` in JSON, and
+writes its pid. When its input ends, it kills what it has forked, and ends. The modes:
+
+    pool         what `nous worker` runs: dispatchers, sweepers and pools
+    desks        dispatchers and sweepers alone
+    forks        RQ's own worker, which forks for every job
+    quarantine   what `nous worker --quarantine` runs; started by the others, as a program of its own
+
+Each handler's run is noted in CHAOS_RUNS before it begins, in a line. A session whose id begins with "poison" kills the
+process that handles it. CHAOS_THINK is how long a handler thinks, at most, in seconds; CHAOS_CLOCK a file whose content
+is added to the time.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rq.serializers import JSONSerializer
+from rq.worker import Worker as RqWorker
+from typing_extensions import override  # typing has it from Python 3.12 on
+
+from nous import log
+from nous.bus.keys import BusKeys
+from nous.bus.redis import RedisBus
+from nous.effects import Effects
+from nous.events import Event
+from nous.jobs.base import Line
+from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.quarantine import run_quarantine
+from nous.jobs.rq.queue import queue_named
+from nous.kit import Handler, Kit, Worker
+from nous.runtime.attempt import Attempts
+from nous.runtime.fleet import Fleet
+from nous.runtime.leases import LeaseKeeper
+from nous.runtime.quarantine import Quarantines
+from nous.settings import load_settings
+from nous.store.keys import StoreKeys
+from nous.store.plans import plan_for
+from nous.wiring import World, build, discover, fleet
+from nous.wiring.choices import deadline_of
+from nous.wiring.fleet import clerk
+
+_PR_SET_PDEATHSIG = 1
+"""Of Linux's <linux/prctl.h>."""
+
+
+def noted(worker: Worker) -> Worker:
+    """*worker*, whose handlers' runs can be counted, and which takes its time."""
+    runs = os.open(os.environ["CHAOS_RUNS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    think = float(os.environ.get("CHAOS_THINK", "0"))
+
+    def build_(kit: Kit) -> Handler:
+        handler = worker.build(kit)
+        begun = False
+
+        def handle(event: Event, /) -> Effects:
+            nonlocal begun
+            if not begun:  # a second time, in the same run, is after a refused commit
+                os.write(runs, f"{worker.name} {event.id}\n".encode())
+                begun = True
+            time.sleep(random.random() * think)
+            if event.session_id.startswith("poison"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return handler(event)
+
+        return handle
+
+    return replace(worker, build=build_)
+
+
+def built() -> World:
+    """The world of a worker process, with workers that are noted, and another clock if one is named."""
+    world = build(load_settings())
+    workers = {name: noted(worker) for name, worker in world.workers.items()}
+    if path := os.environ.get("CHAOS_CLOCK"):
+        world = _by_clock(world, partial(_shifted, Path(path)))
+    attempts = Attempts(workers, bus=world.bus, kit=world.kit, patience=world.patience, leases=world.leases)
+    return replace(world, workers=workers, attempts=attempts)
+
+
+def _by_clock(world: World, clock: Callable[[], float]) -> World:
+    settings = world.settings
+    bus = RedisBus(
+        world.client,
+        plan_of=partial(plan_for, keys=StoreKeys(settings.prefix)),
+        keys=BusKeys(settings.prefix),
+        subscriptions=world.subscriptions,
+        clock=clock,
+    )
+    leases = LeaseKeeper(bus, lease=world.patience.lease, deadline=deadline_of(settings))
+    kit = replace(world.kit, clock=lambda: datetime.fromtimestamp(clock(), tz=UTC))
+    return replace(world, bus=bus, leases=leases, kit=kit)
+
+
+def _shifted(path: Path) -> float:
+    return time.time() + float(path.read_text() or "0")
+
+
+def run_fleet(names: list[str], *, desks_only: bool) -> None:
+    """What `nous worker` runs, until the first SIGTERM; the second one ends it at once."""
+    world = built()
+    quarantines = Quarantines([sys.executable, __file__, "quarantine"])
+    if desks_only:
+        crew = Fleet([clerk(world, each, open_quarantine=quarantines.open) for each in names], last=[world.leases])
+    else:
+        crew = fleet(world, names, open_quarantine=quarantines.open)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: crew.stop())
+    crew.start()
+    crew.wait()
+    quarantines.stop()
+
+
+class ForkingWorker(RqWorker):
+    """RQ's own worker, whose jobs find the world at hand: it would take each fork a second to build."""
+
+    runner: Attempts
+
+    @override
+    def perform_job(self, job: Any, queue: Any, execution: Any) -> bool:
+        job.runner = self.runner
+        return super().perform_job(job, queue, execution)
+
+
+def run_forks(names: list[str]) -> None:
+    world = built()
+    # Two queues in one worker: then RQ has no list of what it has taken and not begun.
+    queues = [queue_named(Line.LIVE.queue(each), world.rq_client) for each in names]
+    worker = ForkingWorker(
+        queues, connection=world.rq_client, job_class=AllowListedJob, serializer=JSONSerializer, default_worker_ttl=30
+    )
+    worker.runner = world.attempts
+    worker.work(logging_level=None)
+
+
+def run_quarantined(name: str) -> None:
+    world = built()
+    run_quarantine(
+        name,
+        client=world.rq_client,
+        name=f"{name}-quarantine-{os.getpid()}",
+        runner=world.attempts,
+        blame=world.attempts.blame,
+    )
+
+
+def run(mode: str, names: list[str]) -> None:
+    log.configure("warning", "json")
+    match mode:
+        case "forks":
+            run_forks(names)
+        case _:
+            run_fleet(names, desks_only=mode == "desks")
+
+
+def fork(order: Mapping[str, Any]) -> int:
+    """Start a process, which leads a group of its own; its pid."""
+    assert threading.active_count() == 1, "a thread would be lost in the fork, with whatever it has locked"
+    if child := os.fork():
+        return child
+    _die_with_parent()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    told = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for mine, number in ((nothing, 0), (told, 1), (told, 2)):
+        os.dup2(mine, number)
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    try:
+        run(order["mode"], order["names"])
+    except BaseException as error:  # noqa: BLE001 (the outermost call of a process: what ended it stands in its log)
+        log.configure("warning", "json")
+        sys.stderr.write(f"ended by {error!r}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    os._exit(0)
+
+
+def _die_with_parent() -> None:
+    """Whatever ends the tests ends this process."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    discover()
+    gc.collect()
+    gc.freeze()  # or the first collection of every child copies all of this one's memory
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
+    children: list[int] = []
+    print("ready", flush=True)
+    for line in sys.stdin:
+        children.append(fork(json.loads(line)))
+        print(children[-1], flush=True)
+    for child in children:
+        try:
+            os.killpg(child, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["quarantine"]:
+        log.configure("warning", "json")
+        run_quarantined(sys.argv[2])
+    else:
+        main()

@@ -1,0 +1,108 @@
+"""A producer that does not give up: what the server does not take is published again until it does."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from uuid import uuid5
+
+from chaos.drill.size import Size
+
+from nous.errors import Fatal, NousError
+from nous.events import NAMESPACE, SessionEnded
+from nous.scope import Scope
+from nous.settings.model import Settings
+from nous.wiring import World, build
+
+_AT_ONCE = 5
+_AHEAD = 60
+"""Sessions that may be published and not handled yet, so that publishing takes as long as the work does."""
+_PAUSE = 0.05
+
+
+def ended(session: str, number: int) -> SessionEnded:
+    """The end of a session that says one thing to remember; the same number says the same."""
+    port = 9000 + number
+    event_id = uuid5(NAMESPACE, session)
+    return SessionEnded(
+        id=event_id,
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+        source="drill",
+        scope=Scope(),
+        agent_id="drill",
+        session_id=session,
+        trace_id=event_id,
+        transcript=(
+            f"User: Please always run service svc-{number} on port {port}, never on another one.\n\n"
+            f"Assistant: Done. Service svc-{number} now runs on port {port}.\n\n"
+            "User: Thanks, that is all I needed."
+        ),
+    )
+
+
+class Producer:
+    """Publishes sessions on a thread of its own, every second batch durably. *settings* say which way it goes.
+
+    `confirmed` are the sessions that the server said it took, `durable` those of them that it said its disk has.
+    """
+
+    def __init__(self, settings: Settings, size: Size) -> None:
+        self._settings = settings
+        self._sessions = [f"session-{number}" for number in range(size.events)]
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self.confirmed: set[str] = set()
+        self.durable: set[str] = set()
+        self.refused: list[str] = []
+        self.between = threading.Lock()
+        """Held while something is published: whoever holds it knows what the server has said."""
+        self.when_durable: Callable[[], None] = lambda: None
+        """Called when the server has said that its disk has what was published."""
+
+    def start(self, handled: Callable[[], int]) -> None:
+        """Begin; *handled* tells how many sessions are through, so as not to run too far ahead."""
+        self._thread = threading.Thread(target=self._run, args=(handled,), name="producer", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        return self._thread is not None and not self._thread.is_alive()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self, handled: Callable[[], int]) -> None:
+        world = self._world()
+        batches = range(0, len(self._sessions), _AT_ONCE)
+        for number, start in enumerate(batches):
+            batch = self._sessions[start : start + _AT_ONCE]
+            while start - handled() > _AHEAD and not self._stopping.is_set():
+                time.sleep(_PAUSE)
+            while world and not self._stopping.is_set() and not self._publish(world, batch, start, number % 2 == 0):
+                time.sleep(_PAUSE)
+
+    def _world(self) -> World | None:
+        while not self._stopping.is_set():
+            try:
+                return build(self._settings)
+            except NousError:
+                time.sleep(_PAUSE)
+        return None
+
+    def _publish(self, world: World, batch: list[str], first: int, is_durable: bool) -> bool:  # noqa: FBT001
+        events = [ended(session, first + number) for number, session in enumerate(batch)]
+        with self.between:
+            try:
+                world.bus.publish(*events, durable=is_durable)
+            except Fatal as error:  # that would not pass: it is a finding
+                self.refused.append(str(error))
+                return False
+            except NousError:
+                return False
+            self.confirmed.update(batch)
+            if is_durable:
+                self.durable.update(batch)
+                self.when_durable()
+            return True

@@ -1,0 +1,106 @@
+"""What the stores, the streams and the books say when all is over."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chaos.drill.stage import Stage
+
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account
+from nous.codec import decode
+from nous.events import EpisodeSummarized, Event
+from nous.fact import Confirmed, Learned
+from nous.learning.normalise import exact_form
+from nous.scope import Scope
+from nous.wiring import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Stores and streams say what is; accounts say what the bus believes; runs, what handlers were begun."""
+
+    confirmed: frozenset[str]
+    durable: frozenset[str]
+    episodes: Counter[str]
+    summaries: Counter[str]
+    promised: int
+    taught: Counter[tuple[str, str]]
+    learned: Counter[str]
+    runs: Counter[tuple[str, str]]
+    dead: Counter[str]
+    accounts: dict[str, Account]
+    deaths: int
+    expected_dead: frozenset[str]
+    may_be_lost: frozenset[str]
+
+    @property
+    def gone(self) -> set[str]:
+        """Sessions that the server had taken, and which have no episode or no summary."""
+        return {each for each in self.confirmed if not self.episodes[each] or not self.summaries[each]}
+
+    @property
+    def lost(self) -> set[str]:
+        """Those of them that may not be gone."""
+        return self.gone - (self.may_be_lost - self.durable)
+
+    @property
+    def lost_facts(self) -> int:
+        """Candidate facts that nothing came of."""
+        return self.promised - len(self.taught)
+
+    @property
+    def doubled(self) -> int:
+        """Effects that were committed more than once."""
+        counters = (self.episodes, self.summaries, self.taught, self.learned)
+        return sum(count - 1 for counter in counters for count in counter.values())
+
+    @property
+    def run_twice(self) -> int:
+        """Runs of handlers beyond the first for the same event."""
+        return sum(count - 1 for count in self.runs.values())
+
+    @property
+    def bystanders(self) -> set[str]:
+        """Sessions that are dead letters and should not be."""
+        return set(self.dead) - self.expected_dead
+
+    @property
+    def imbalance(self) -> int:
+        return sum(abs(account.balance) for account in self.accounts.values())
+
+
+def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -> Report:
+    world = stage.world
+    summaries = [event for event in _told(world, EpisodeSummarized) if isinstance(event, EpisodeSummarized)]
+    rows = world.kit.facts.read(Scope()).rows
+    learned = [row.fact for row in rows if isinstance(row, Learned)]
+    said = [(fact.source, fact.text) for fact in learned]
+    said += [(row.source, row.text) for row in rows if isinstance(row, Confirmed)]
+    return Report(
+        confirmed=frozenset(stage.producer.confirmed),
+        durable=frozenset(stage.producer.durable),
+        episodes=Counter(each.session_id for each in world.kit.episodes.recent(Scope(), limit=10**6)),
+        summaries=Counter(event.session_id for event in summaries),
+        promised=sum(len(event.candidate_facts) for event in summaries),
+        taught=Counter((source.session_id, exact_form(text)) for source, text in said),
+        learned=Counter(str(fact.id) for fact in learned),
+        runs=_runs(stage.directory / "runs"),
+        dead=Counter(letter.session_id or letter.id for letter in world.dead.letters(limit=10**6)),
+        accounts={each.group: world.ledger.account(each) for each in world.subscriptions},
+        deaths=stage.crew.deaths,
+        expected_dead=frozenset(expected_dead),
+        may_be_lost=frozenset(may_be_lost),
+    )
+
+
+def _told(world: World, kind: type[Event]) -> list[Event]:
+    raw: Any = world.client.xrange(BusKeys(world.settings.prefix).stream(kind.type, Lane.LIVE))
+    return [decode(fields[b"event"], type_hint=kind.type) for _, fields in raw if fields.get(b"event")]
+
+
+def _runs(path: Path) -> Counter[tuple[str, str]]:
+    lines = path.read_text().splitlines() if path.exists() else []
+    return Counter((worker, event) for worker, event in (line.split() for line in lines))

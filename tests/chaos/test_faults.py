@@ -1,0 +1,27 @@
+"""Whatever breaks: nothing is lost, nothing doubled, nobody is blamed who is innocent, and the accounts add up."""
+
+import pytest
+from chaos.drill.crew import Nursery
+from chaos.drill.drive import Outcome, drill
+from chaos.drill.fault import Fault, faults
+from chaos.drill.size import Size
+
+pytestmark = pytest.mark.chaos
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, id=name) for name, kind in sorted(faults().items())])
+def test_nothing_is_lost_and_nothing_doubled_whatever_breaks(
+    kind: type[Fault], nursery: Nursery, size: Size, outcomes: list[Outcome]
+) -> None:
+    outcome = drill(kind(), size, nursery)
+    outcomes.append(outcome)
+
+    report = outcome.report
+    assert len(report.confirmed) == size.events
+    assert report.lost == set()
+    assert report.lost_facts == 0
+    assert report.doubled == 0
+    assert report.bystanders == set()
+    assert set(report.dead) == report.expected_dead
+    assert report.imbalance == 0
+    assert bool(report.deaths) == bool(report.expected_dead), "a process ended by itself"

@@ -1,0 +1,131 @@
+"""A server that is out for a while: what is done is not done again for that, and nobody is blamed."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Delivery, Subscription, Verdict
+from nous.bus.memory import MemoryBus
+from nous.bus.progress import Progress, State
+from nous.effects import Effects
+from nous.errors import Retryable, Unavailable
+from nous.events import SessionEnded
+from nous.runtime.insist import insist
+
+TOY = Subscription("toy", SessionEnded)
+LEASE = 60.0
+OUT = Unavailable("Redis did not answer")
+
+
+def failing(times: int, error: Exception = OUT) -> Callable[[], str]:
+    """Something that fails that often before it goes well."""
+    outcomes: Iterator[Exception | None] = iter([error] * times + [None])
+
+    def say() -> str:
+        if failure := next(outcomes):
+            raise failure
+        return "taken"
+
+    return say
+
+
+def test_what_the_server_does_not_take_is_said_until_it_does() -> None:
+    assert insist(failing(3), seconds=60) == "taken"
+
+
+def test_it_is_given_up_after_a_while() -> None:
+    with pytest.raises(Retryable):
+        insist(failing(1000), seconds=0.1)
+
+
+def test_what_can_never_go_well_is_said_once() -> None:
+    with pytest.raises(ValueError, match="wrong"):
+        insist(failing(1, ValueError("wrong")), seconds=60)
+
+
+def test_a_commit_outlasts_an_outage_and_the_handler_runs_once(
+    runtime: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit: Callable[[Delivery, Effects], Verdict] = runtime.bus.commit
+    is_back = failing(2)
+
+    def commit_when_back(delivery: Delivery, effects: Effects) -> Verdict:
+        is_back()
+        return commit(delivery, effects)
+
+    monkeypatch.setattr(runtime.bus, "commit", commit_when_back)
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+
+    assert runtime.run() == ["done"]
+    assert runtime.toy.seen == ["s1"]
+    assert runtime.account.done == 1
+
+
+@pytest.mark.usefixtures("briefly_out")
+def test_what_follows_from_a_failure_is_written_down_after_an_outage(runtime: Any, ended: Any) -> None:
+    def fail(_: Any) -> Effects:
+        raise Retryable("not yet")
+
+    runtime.toy.behave = fail
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.run()
+
+    [(_, progress)] = _pending(runtime)
+    assert (progress.state, progress.errors, progress.reason) == (State.WAITING, 1, "Retryable: not yet")
+
+
+@pytest.fixture
+def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bus that does not answer when it is told for the first time what follows."""
+    amend, is_back = MemoryBus.amend, failing(1)
+
+    def amend_when_back(self: MemoryBus, *said: Any, before: Progress, after: Progress, lease: float) -> bool:
+        if after.state is State.WAITING and is_back() != "taken":
+            raise AssertionError
+        return amend(self, *said, before=before, after=after, lease=lease)
+
+    monkeypatch.setattr(MemoryBus, "amend", amend_when_back)
+
+
+def test_a_sweeper_that_reached_no_server_lets_the_living_renew_their_leases_first(runtime: Any, ended: Any) -> None:
+    begin(runtime, ended)
+    runtime.later()
+    runtime.monotonic += LEASE
+
+    assert runtime.sweeper.sweep() == 0
+    assert [progress.state for _, progress in _pending(runtime)] == [State.RUNNING]
+
+
+def test_what_nobody_renews_after_that_is_submitted_again(runtime: Any, ended: Any) -> None:
+    begin(runtime, ended)
+    runtime.later()
+    runtime.monotonic += LEASE
+    runtime.sweeper.sweep()
+    for _ in range(10):  # looking all the time, as a sweeper that reaches its server does
+        runtime.monotonic += LEASE / 10
+        runtime.sweeper.sweep()
+
+    assert [(progress.attempt, progress.crashes) for _, progress in _pending(runtime)] == [(2, 1)]
+
+
+def test_a_sweeper_that_has_just_begun_waits_for_nobody(runtime: Any, ended: Any) -> None:
+    begin(runtime, ended)
+    runtime.later()
+
+    assert runtime.sweeper.sweep() == 1
+
+
+def begin(runtime: Any, ended: Any) -> None:
+    """Have an attempt begun by a process that is not heard of again."""
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    [order] = runtime.jobs.submitted
+    assert runtime.bus.begin(order.ticket, attempt=1, lease=LEASE)
+
+
+def _pending(runtime: Any) -> list[Any]:
+    runtime.later()
+    return list(runtime.bus.overdue(TOY, limit=10))
