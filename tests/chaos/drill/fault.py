@@ -16,6 +16,9 @@ class Fault:
     overlaps: ClassVar[bool] = True
     """Whether it may be struck again while the last strike lasts."""
 
+    kills_processes: ClassVar[bool] = False
+    """Whether processes die of it without being killed by the driver."""
+
     def way(self, directory: Path) -> str:
         """The `redis_url` of processes and producer, for the server of *directory*."""
         del directory
