@@ -218,3 +218,21 @@ class Episode:
     def state(self) -> str:
         """Names this edition among those of its episode; a commit expects it of the one that it replaces."""
         return self.version if self.edition == 1 else f"{self.version}/{self.edition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptSeen:
+    """Which transcript an episode was made from: its sha256 in hex, its entries, and its size in bytes."""
+
+    digest: str
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcerptSeen:
+    """Which part of the transcript the summarizer saw: sha256 in hex, characters, entries left out."""
+
+    digest: str
+    chars: int
+    dropped: int

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 from uuid import UUID, uuid5
 
-from nous.episode import CandidateFact, Decision, Episode, Share, Summary
+from nous.episode import CandidateFact, Decision, Episode, ExcerptSeen, Share, Summary, TranscriptSeen
 from nous.scope import Scope
 
 NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
@@ -151,24 +151,6 @@ class DecisionRecorded(Event):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TranscriptSeen:
-    """Which transcript an episode was made from: its sha256 in hex, its entries, and its size in bytes."""
-
-    digest: str
-    entries: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExcerptSeen:
-    """Which part of the transcript the summarizer saw: sha256 in hex, characters, entries left out."""
-
-    digest: str
-    chars: int
-    dropped: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
     """A session has become an episode, of which `version` names the transcript it was made from."""
@@ -283,6 +265,18 @@ class FactLinked(FactEvent):
 
     type: ClassVar[str] = "fact_linked"
     needs_session: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobDeadLettered(Event):
+    """An event was given up by a worker. *what* names the worker and the event's place, *why* quotes no content."""
+
+    type: ClassVar[str] = "job_dead_lettered"
+    needs_session: ClassVar[bool] = False
+
+    what: Mapping[str, str]
+    why: str
+    counts: Mapping[str, int]
 
 
 def kinds() -> dict[str, type[Event]]:

@@ -1,4 +1,4 @@
-"""Whether a text looks as if it held a password, a key or a card number. Such a text is never kept as a fact."""
+"""Whether a text looks as if it held a password, a key or a card number; such a text is never kept as a fact."""
 
 import re
 from collections import Counter
@@ -21,6 +21,9 @@ _HINTS = ("k-", "k_", "gh", "xox", "AKIA", "eyJ", "-----BEGIN", "AIza", "glpat-"
 _NAMES = ("pass", "secret", "key", "token", "bearer", "://")
 """What is in all that `_KNOWN` and `_NAMED` find; looking for it first is faster."""
 
+MARK = "[hidden]"
+"""Stands in the place of a credential."""
+
 _RANDOM_ENOUGH = 3.8
 """Bits per character; names and words stay below."""
 
@@ -35,6 +38,21 @@ def looks_secret(text: str) -> bool:
     if _CARD.search(text):
         return True
     return any(_is_random(token) for word in text.split() if len(word) >= _LONG for token in _TOKEN.findall(word))
+
+
+def masked(text: str) -> str:
+    """*text* with a mark in the place of whatever looks like a credential; nothing that `looks_secret` finds is left.
+
+    What is masked already stays as it is.
+    """
+    if not looks_secret(text):
+        return text
+    text, cut, _ = text.partition("-----BEGIN ")
+    for pattern in (_KNOWN, _NAMED):
+        text = re.sub(rf"(?:{pattern.pattern})[^\s'\"]*", MARK, text, flags=pattern.flags)
+    text = _TOKEN.sub(lambda found: MARK if _is_random(found[0]) else found[0], _CARD.sub(MARK, text))
+    text += MARK if cut else ""
+    return MARK if looks_secret(text) else text
 
 
 def _is_random(token: str) -> bool:

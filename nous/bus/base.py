@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
+from nous.bus.mishaps import Mishap
 from nous.bus.progress import Progress
 from nous.effects import Effects
 from nous.events import Event
@@ -129,8 +130,13 @@ class Bus(Protocol):
         """
         ...
 
-    def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
-        """Replace *before* by *after* and give it *lease* seconds, if the delivery is pending and still at *before*."""
+    def amend(
+        self, ticket: Ticket, *, before: Progress, after: Progress, lease: float, mishap: Mishap | None = None
+    ) -> bool:
+        """Replace *before* by *after* and give it *lease* seconds, if the delivery is pending and still at *before*.
+
+        With it goes *mishap* into the delivery's history, of which the last dozen is kept, for a week.
+        """
         ...
 
     def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
@@ -160,6 +166,26 @@ class Bus(Protocol):
         """
         ...
 
-    def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
-        """Acknowledge the delivery and write a letter that says why, if it is pending and still at *progress*."""
+    def bury(
+        self,
+        ticket: Ticket,
+        *,
+        progress: Progress | None,
+        reason: str,
+        grave: Grave = Grave.DEAD,
+        mishap: Mishap | None = None,
+        traceback: str = "",
+    ) -> bool:
+        """Acknowledge the delivery and write a letter that says why, if it is pending and still at *progress*.
+
+        The letter has the delivery's history, *mishap* last, and *traceback*. Of what is dead, `job_dead_lettered` is
+        published in the same step.
+        """
+        ...
+
+    def disown(self, ticket: Ticket) -> bool:
+        """Write a letter about a delivery that is not pending though it did not come to an end here; whether it is so.
+
+        Somebody else has ended it, in the stream. Its effects were not applied; redriving the letter has it done.
+        """
         ...

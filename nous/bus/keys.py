@@ -9,8 +9,10 @@
 | <p>:leases:<group>             | zset   | kept       | pending deliveries by the time their lease ends; empty at rest|
 | <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came, and what is not to  |
 |                                |        |            | be offered, since another told it; empty at rest              |
+| <p>:progress:<group>:<delivery>| list   | a week     | what went wrong with one that is pending, the last few lines  |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
-| <p>:dead                       | stream | kept       | letters: what was set aside and why, until redriven or dropped|
+| <p>:dead                       | stream | kept       | letters: what was set aside and why, with what went wrong at  |
+|                                |        |            | each attempt, until redriven or dropped                       |
 | <p>:forgotten:<scope>          | hash   | kept       | episode id, or mark of a fact -> when it was forgotten        |
 | <p>:aside:<stream>:<name>      | stream | an hour    | a stream that is written anew, until it takes its place       |
 """

@@ -1,20 +1,25 @@
 """What became of every event, and what was set aside, until somebody decides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
 from nous.bus.base import Grave, Lane, Subscription, Ticket
+from nous.bus.mishaps import Mishap
 from nous.events import Event
 from nous.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What became of the events that a group was offered. At rest and in flight, `balance` is 0."""
+    """What became of the events that a group was offered. At rest and in flight, `balance` is 0.
+
+    Of those in flight, *foreign* were received by somebody else, and are counted as received at the next sweep.
+    *Orphans* were taken out of the group's pending list by somebody else, and are dead when their lease has ended.
+    """
 
     received: int = 0
     done: int = 0
@@ -23,21 +28,48 @@ class Account:
     erased: int = 0
     parked: int = 0
     in_flight: int = 0
+    foreign: int = 0
+    orphans: int = 0
 
     @classmethod
-    def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "Account":
-        """Read the counters that a bus keeps; those of skipped events are named `skipped:<reason>`."""
+    def of(cls, counts: Mapping[str, int], *, in_flight: int, leased: int) -> "Account":
+        """Read the counters that a bus keeps; those of skipped events are named `skipped:<reason>`.
+
+        There is a lease for each delivery that is in flight, so other hands show in the difference. It explains no more
+        than what does not add up otherwise: somebody may have deleted the leases.
+        """
         skipped = {
             name.removeprefix("skipped:"): count for name, count in counts.items() if name.startswith("skipped:")
         }
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
-        return cls(**plain, skipped=skipped, in_flight=in_flight)
+        account = cls(**plain, skipped=skipped, in_flight=in_flight)
+        foreign = min(max(in_flight - leased, 0), max(-account.balance, 0))
+        orphans = min(max(leased - in_flight, 0), max(account.balance, 0))
+        return replace(account, foreign=foreign, orphans=orphans)
 
     @property
     def balance(self) -> int:
-        """Events that were offered and are nowhere. Anything but 0 is a defect."""
-        return self.received - (
+        """Events that were offered and are nowhere. Anything but 0 is a defect, or the work of a foreign hand."""
+        return (self.received + self.foreign) - (
             self.done + sum(self.skipped.values()) + self.dead + self.erased + self.parked + self.in_flight
+        )
+
+    @property
+    def why(self) -> str:
+        """Why the account does not add up, as far as that can be told; "" if it does."""
+        balance = self.balance
+        if balance == 0:
+            return ""
+        if balance == self.orphans:
+            return (
+                f"{balance} were taken out of the pending list by somebody else (XACK, XGROUP DELCONSUMER or DESTROY); "
+                "each is set aside with a letter when its lease has ended"
+            )
+        if balance > 0:
+            return f"{balance} were received and are nowhere: somebody has changed keys of the bus, or this is a defect"
+        return (
+            f"{-balance} more are accounted for than were received: the counters were deleted or set back, "
+            "or this is a defect"
         )
 
 
@@ -78,6 +110,9 @@ class Location:
 class Letter:
     """A delivery that was set aside: which, why, and after how many attempts. The event itself stays in its stream.
 
+    *history* is what went wrong, the last of it, oldest first; *traceback* is that of the last error, as
+    `nous.runtime.tracing` writes it. Neither is there in what older releases wrote.
+
     One that is not readable, which nobody of us has written, is about no delivery: its group is empty.
     """
 
@@ -92,6 +127,8 @@ class Letter:
     attempts: int
     event_id: str | None = None
     session_id: str | None = None
+    history: tuple[Mishap, ...] = ()
+    traceback: str = ""
 
     @property
     def is_readable(self) -> bool:
@@ -120,8 +157,16 @@ class Ledger(Protocol):
 class DeadLetters(Protocol):
     """What was set aside, until somebody decides."""
 
-    def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
-        """The letters, oldest first."""
+    def letters(self, *, limit: int | None = None) -> Sequence[Letter]:
+        """The letters, oldest first; up to *limit*, or all of them."""
+        ...
+
+    def count(self) -> int:
+        """How many letters there are."""
+        ...
+
+    def event(self, letter: Letter) -> bytes | None:
+        """The event that a letter is about, as it stands in its stream; None where it is gone."""
         ...
 
     def find(self, letter_id: str) -> Letter:
@@ -129,9 +174,13 @@ class DeadLetters(Protocol):
         ...
 
     def redrive(self, letter: Letter, subscription: Subscription) -> bool:
-        """Make its delivery pending again, at a first attempt; false when somebody did so before."""
+        """Make its delivery pending again, at a first attempt; false when somebody did so before.
+
+        Raises:
+            NotFound: the event is no longer in its stream.
+        """
         ...
 
     def drop(self, letter: Letter) -> bool:
-        """Forget the letter. The delivery stays counted as dead or parked."""
+        """Forget the letter. The delivery stays counted as dead or parked, and is said to be skipped for a while."""
         ...

@@ -1,31 +1,93 @@
-"""What is written down of a delivery that was set aside. The event itself stays in its stream; none of it is copied."""
+"""What is written down of a delivery that was set aside. The event itself stays in its stream; none of it is copied.
+
+Letters are read by older releases too, and theirs by this one: a field is added and never changed.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from uuid import uuid5
 
 from nous.bus.base import Grave, Lane, Ticket
 from nous.bus.ledger import Letter
+from nous.bus.mishaps import history_of
 from nous.bus.progress import Progress
-from nous.events import Event
+from nous.codec import NO_SESSION, decode
+from nous.errors import BadInput
+from nous.events import NAMESPACE, Event, JobDeadLettered
+from nous.redaction import redacted
+from nous.scope import Scope
+
+DROPPED = "its letter was dropped"
+"""Why an event is skipped that was dead, or parked, and is not to be tried again."""
 
 _LATEST = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1000
 
 
 def fields_of(
-    ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave, event: Event | None
+    ticket: Ticket,
+    *,
+    progress: Progress | None,
+    reason: str,
+    grave: Grave,
+    event: Event | None,
+    traceback: str = "",
 ) -> dict[str, str | int]:
-    """The letter about *ticket* as the fields of a stream entry. Its id, and so its time, is given by the stream."""
+    """The letter about *ticket* as the fields of a stream entry. Its id, and so its time, is given by the stream.
+
+    Its `history` is added where it is kept (see `nous.bus.mishaps`).
+    """
     about = {} if event is None else {"event_id": str(event.id), "session_id": event.session_id}
+    if traceback:
+        about["traceback"] = traceback
     return {
         "group": ticket.subscription.group,
         "kind": ticket.subscription.kind.type,
         "lane": ticket.lane.value,
         "entry": ticket.entry,
         "grave": grave.value,
-        "reason": reason,
+        "reason": redacted(reason),
         "attempts": progress.attempt if progress else 0,
         **about,
     }
+
+
+def announcement(
+    ticket: Ticket, *, event: Event | None, reason: str, progress: Progress | None, at: datetime
+) -> JobDeadLettered:
+    """What is said of *ticket*, which is dead; where its event cannot be read, in the scope of those that name none."""
+    group, kind = ticket.subscription.group, ticket.subscription.kind.type
+    counted = progress or Progress(attempt=0)
+    what = {"worker": group, "type": kind, "lane": ticket.lane.value, "entry": ticket.entry}
+    counts = {
+        "attempts": counted.attempt,
+        "errors": counted.errors,
+        "crashes": counted.crashes,
+        "deaths": counted.deaths,
+    }
+    if event is not None:
+        by, index = f"{group}/dead", counted.attempt
+        return JobDeadLettered.after(event, by=by, index=index, at=at, what=what, why=reason, counts=counts)
+    event_id = uuid5(NAMESPACE, f"dead\n{group}\n{kind}\n{ticket.name}")
+    return JobDeadLettered(
+        id=event_id,
+        time=at,
+        source=f"nous/{group}",
+        scope=Scope(),
+        agent_id="default",
+        session_id=NO_SESSION,
+        trace_id=event_id,
+        what=what,
+        why=reason,
+        counts=counts,
+    )
+
+
+def event_of(raw: bytes | None, ticket: Ticket) -> Event | None:
+    """The event that stands behind a ticket, if it can be read."""
+    try:
+        return decode(raw or b"", type_hint=ticket.subscription.kind.type)
+    except BadInput:
+        return None
 
 
 def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> Letter:
@@ -72,6 +134,8 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
         attempts=int(fields.get("attempts", 0)),
         event_id=fields.get("event_id"),
         session_id=fields.get("session_id"),
+        history=history_of(fields.get("history", "")),
+        traceback=fields.get("traceback", ""),
     )
 
 

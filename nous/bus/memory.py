@@ -2,14 +2,17 @@
 
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from nous.bus.base import Committed, Delivery, Duplicate, Grave, Lane, Receipt, Refused, Subscription, Ticket, Verdict
 from nous.bus.ledger import Account, Backlog, Letter, Location, Whereabouts
-from nous.bus.letters import accepted_at, fields_of, letter_of
+from nous.bus.letters import DROPPED, accepted_at, announcement, event_of, fields_of, letter_of
+from nous.bus.memory_groups import Group, Pending, write_nothing
+from nous.bus.mishaps import Fate, Mishap, noted
 from nous.bus.progress import Progress
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
@@ -20,26 +23,6 @@ from nous.scope import Scope
 _FIRST = Progress()
 
 
-@dataclass(slots=True)
-class _Pending:
-    progress: Progress
-    lease_ends: float
-
-
-@dataclass(slots=True)
-class _Group:
-    """What one group was offered: how far it has read each lane, what is pending, and what became of the rest."""
-
-    read: Counter[Lane] = field(default_factory=Counter[Lane])
-    pending: dict[str, _Pending] = field(default_factory=dict[str, _Pending])
-    counts: Counter[str] = field(default_factory=Counter[str])
-    skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
-
-
-def _write_nothing(_: Sequence[Write]) -> str | None:
-    return None
-
-
 class MemoryBus:
     """A `Bus`, a `Ledger` and `DeadLetters` in one process. *write* applies a handler's writes, all of them or none.
 
@@ -48,7 +31,7 @@ class MemoryBus:
 
     def __init__(
         self,
-        write: Callable[[Sequence[Write]], str | None] = _write_nothing,
+        write: Callable[[Sequence[Write]], str | None] = write_nothing,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -57,7 +40,7 @@ class MemoryBus:
         self._changed = threading.Condition(threading.RLock())
         self._streams: dict[tuple[str, Lane], dict[str, bytes]] = defaultdict(dict)
         self._markers: dict[UUID, str] = {}
-        self._groups: dict[str, _Group] = defaultdict(_Group)
+        self._groups: dict[str, Group] = defaultdict(Group)
         self._letters: dict[str, Letter] = {}
         self._entries = 0
 
@@ -83,7 +66,7 @@ class MemoryBus:
             group.counts["received"] += len(offered)
             tickets = [Ticket(subscription, lane, entry) for entry in offered]
             for ticket in tickets:
-                group.pending[ticket.name] = _Pending(_FIRST, self._clock() + lease)
+                group.pending[ticket.name] = Pending(_FIRST, self._clock() + lease)
             deliveries = [self._read(ticket, _FIRST) for ticket in tickets]
             return [delivery for delivery in deliveries if delivery and self._is_first_telling(delivery)]
 
@@ -107,12 +90,15 @@ class MemoryBus:
             self.amend(ticket, before=delivery.progress, after=begun, lease=lease)
             return replace(delivery, progress=begun)
 
-    def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
+    def amend(
+        self, ticket: Ticket, *, before: Progress, after: Progress, lease: float, mishap: Mishap | None = None
+    ) -> bool:
         with self._changed:
             pending = self._groups[ticket.subscription.group].pending.get(ticket.name)
             if pending is None or pending.progress != before:
                 return False
             pending.progress, pending.lease_ends = after, self._clock() + lease
+            pending.history = noted(pending.history, mishap, self._date())
             return True
 
     def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
@@ -150,7 +136,16 @@ class MemoryBus:
         with self._changed:
             return self._apply(effects, lane)
 
-    def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
+    def bury(
+        self,
+        ticket: Ticket,
+        *,
+        progress: Progress | None,
+        reason: str,
+        grave: Grave = Grave.DEAD,
+        mishap: Mishap | None = None,
+        traceback: str = "",
+    ) -> bool:
         with self._changed:
             group = self._groups[ticket.subscription.group]
             pending = group.pending.get(ticket.name)
@@ -158,15 +153,23 @@ class MemoryBus:
                 return False
             del group.pending[ticket.name]
             group.counts[grave.value] += 1
-            letter_id = self._next_entry()
-            fields = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=self._peek(ticket))
-            self._letters[letter_id] = letter_of(letter_id, {name: str(value) for name, value in fields.items()})
+            letter_id, event = self._next_entry(), self._peek(ticket)
+            fields = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+            letter = letter_of(letter_id, {name: str(value) for name, value in fields.items()})
+            self._letters[letter_id] = replace(letter, history=noted(pending.history, mishap, self._date()))
+            if grave is Grave.DEAD:
+                told = announcement(ticket, event=event, reason=letter.reason, progress=progress, at=self._date())
+                self.append(told.type, encode(told))
             return True
+
+    def disown(self, ticket: Ticket) -> bool:
+        del ticket  # Nobody else can acknowledge on this bus.
+        return False
 
     def account(self, subscription: Subscription) -> Account:
         with self._changed:
             group = self._groups[subscription.group]
-            return Account.of(group.counts, in_flight=len(group.pending))
+            return Account.of(group.counts, in_flight=len(group.pending), leased=len(group.pending))
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
         with self._changed:
@@ -204,9 +207,16 @@ class MemoryBus:
                 return Whereabouts(letter.grave.value), letter.reason
         return Whereabouts.DONE, ""
 
-    def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
+    def letters(self, *, limit: int | None = None) -> Sequence[Letter]:
         with self._changed:
             return list(self._letters.values())[:limit]
+
+    def count(self) -> int:
+        return len(self._letters)
+
+    def event(self, letter: Letter) -> bytes | None:
+        with self._changed:
+            return self._streams[letter.kind, letter.lane].get(letter.entry)
 
     def find(self, letter_id: str) -> Letter:
         with self._changed:
@@ -219,12 +229,16 @@ class MemoryBus:
             if self._letters.pop(letter.id, None) is None:
                 return False
             group = self._groups[subscription.group]
-            group.pending[f"{letter.lane}/{letter.entry}"] = _Pending(Progress.redriven(letter.attempts), self._clock())
+            history = noted(letter.history, Mishap(fate=Fate.REDRIVEN, attempt=letter.attempts), self._date())
+            pending = Pending(Progress.redriven(letter.attempts), self._clock(), history)
+            group.pending[f"{letter.lane}/{letter.entry}"] = pending
             group.counts[letter.grave.value] -= 1
             return True
 
     def drop(self, letter: Letter) -> bool:
         with self._changed:
+            if letter.event_id:
+                self._groups[letter.group].skipped[UUID(letter.event_id)] = f"{DROPPED}; {letter.reason}"
             return self._letters.pop(letter.id, None) is not None
 
     def _publish(self, event: Event, lane: Lane) -> Receipt:
@@ -261,13 +275,7 @@ class MemoryBus:
         return False
 
     def _peek(self, ticket: Ticket) -> Event | None:
-        try:
-            return decode(
-                self._streams[ticket.subscription.kind.type, ticket.lane][ticket.entry],
-                type_hint=ticket.subscription.kind.type,
-            )
-        except BadInput:
-            return None
+        return event_of(self._streams[ticket.subscription.kind.type, ticket.lane][ticket.entry], ticket)
 
     def _backlog(self, subscription: Subscription, lane: Lane) -> Backlog:
         group = self._groups[subscription.group]
@@ -280,6 +288,9 @@ class MemoryBus:
             pending=len(pending),
             oldest_pending=min((accepted_at(entry) for entry in pending), default=None),
         )
+
+    def _date(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
 
     def _next_entry(self) -> str:
         self._entries += 1

@@ -17,8 +17,10 @@ from nous.bus import commit
 from nous.bus.base import Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
 from nous.bus.keys import BusKeys
 from nous.bus.letters import accepted_at, event_in, fields_of
+from nous.bus.mishaps import Mishap
 from nous.bus.plan import Check, Command, Plan
 from nous.bus.progress import Progress
+from nous.bus.redis_burial import RedisBurial
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.redis_waiting import wait_for, wait_for_disk
 from nous.bus.scripts import Scripts
@@ -27,6 +29,7 @@ from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
 from nous.errors import BadInput
 from nous.events import Event
+from nous.redaction import redacted
 from nous.scope import Scope
 
 CONSUMER = "nous"
@@ -62,6 +65,7 @@ class RedisBus:
         self._keys = keys or BusKeys()
         self._subscriptions = subscriptions
         self._marker_ttl = marker_ttl
+        self._burial = RedisBurial(client, self._keys, self._run)
         self._cursors: dict[tuple[str, Lane], str] = {}
         self._groups: set[tuple[str, str]] = set()
 
@@ -116,15 +120,13 @@ class RedisBus:
             likely = delivery.progress
         return None
 
-    def amend(self, ticket: Ticket, *, before: Progress, after: Progress, lease: float) -> bool:
-        group = ticket.subscription.group
-        return bool(
-            self._run(
-                "amend",
-                (self._stream(ticket), self._keys.leases(group), self._keys.progress(group)),
-                (group, ticket.entry, ticket.name, before.encode(), after.encode(), lease),
-            )
-        )
+    def amend(
+        self, ticket: Ticket, *, before: Progress, after: Progress, lease: float, mishap: Mishap | None = None
+    ) -> bool:
+        group, noted = ticket.subscription.group, mishap.encode() if mishap else ""
+        keys = (self._stream(ticket), self._keys.leases(group), self._keys.progress(group))
+        arguments = (group, ticket.entry, ticket.name, before.encode(), after.encode(), lease, noted)
+        return bool(self._run("amend", keys, arguments))
 
     def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
         by_group: dict[str, list[str]] = {}
@@ -147,13 +149,15 @@ class RedisBus:
         cursor = self._cursors.get((group, lane), "0-0")
         letter = fields_of(Ticket(subscription, lane, ""), progress=None, reason=_LOST, grave=Grave.DEAD, event=None)
         letter.pop("entry")
-        cursor, adopted, lost = self._run(
+        cursor, adopted, lost, mended = self._run(
             "adopt",
             (stream, *self._group_keys(group), self._keys.letters),
             (group, CONSUMER, cursor, lane.value, _FIRST.encode(), *chain.from_iterable(letter.items())),
         )
         # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
         self._cursors[group, lane] = cursor.decode()
+        if mended:
+            log.error("leases or progress of events were gone: they are tried again", group=group, events=mended)
         if lost:
             log.error("events were lost: their entries were deleted while pending", group=group, lost=lost)
         return int(adopted)
@@ -169,19 +173,22 @@ class RedisBus:
     def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
         return self._commit(("",) * 4, ("",) * 4, effects, lane=lane, also=self._known(told_by(effects)))
 
-    def bury(self, ticket: Ticket, *, progress: Progress | None, reason: str, grave: Grave = Grave.DEAD) -> bool:
-        group = ticket.subscription.group
-        letter = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=self._peek(ticket))
-        return bool(
-            self._run(
-                "bury",
-                (self._stream(ticket), *self._group_keys(group), self._keys.letters),
-                (
-                    *(group, ticket.entry, ticket.name, progress.encode() if progress else "", grave.value),
-                    *chain.from_iterable(letter.items()),
-                ),
-            )
+    def bury(
+        self,
+        ticket: Ticket,
+        *,
+        progress: Progress | None,
+        reason: str,
+        grave: Grave = Grave.DEAD,
+        mishap: Mishap | None = None,
+        traceback: str = "",
+    ) -> bool:
+        return self._burial.bury(
+            ticket, progress=progress, reason=reason, grave=grave, mishap=mishap, traceback=traceback
         )
+
+    def disown(self, ticket: Ticket) -> bool:
+        return self._burial.disown(ticket)
 
     def _open(self, ticket: Ticket, *swap: bytes | str | float) -> tuple[bool, Delivery | None]:
         """Read a delivery as it stands, and *swap* its progress: which one, for which, with what lease.
@@ -237,7 +244,11 @@ class RedisBus:
         except BadInput as error:
             grave = Grave.PARKED if isinstance(error, UnknownEvent) else Grave.DEAD
             log.warning(
-                "set aside", group=ticket.subscription.group, entry=ticket.entry, grave=grave, reason=str(error)
+                "set aside",
+                group=ticket.subscription.group,
+                entry=ticket.entry,
+                grave=grave,
+                reason=redacted(str(error)),
             )
             self.bury(ticket, progress=None, reason=str(error), grave=grave)
             return None
@@ -258,15 +269,6 @@ class RedisBus:
             else:
                 self.commit(delivery, Effects(skipped=FORGOTTEN if is_forgotten else "published twice"))
         return first
-
-    def _peek(self, ticket: Ticket) -> Event | None:
-        """The event behind a ticket, if it can be read."""
-        with translated():
-            entries = self._client.xrange(self._stream(ticket), ticket.entry, ticket.entry)
-        try:
-            return decode(dict(entries)[ticket.entry.encode()][b"event"], type_hint=ticket.subscription.kind.type)
-        except (BadInput, KeyError):
-            return None
 
     def _read_up_to(self, stream: str, group: str) -> bytes:
         self._ensure_group(stream, group)

@@ -1,35 +1,56 @@
 """What was set aside, in Redis, until somebody decides."""
 
 from collections.abc import Callable, Sequence
+from itertools import islice, starmap
 from typing import Any
+from uuid import UUID
 
 import redis
 
 from nous.bus.base import Subscription
 from nous.bus.keys import BusKeys
 from nous.bus.ledger import Letter
-from nous.bus.letters import read_letter
+from nous.bus.letters import DROPPED, read_letter
+from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Progress
 from nous.bus.redis import CONSUMER
 from nous.bus.redis_errors import translated
+from nous.bus.redis_pages import whole_entries
 from nous.bus.scripts import Scripts
 from nous.errors import BadInput, NotFound
 
+_WEEK = 7 * 24 * 3600
+
 
 class RedisDeadLetters:
-    """`DeadLetters` over the keys of `RedisBus`."""
+    """`DeadLetters` over the keys of `RedisBus`. *marker_ttl* is for how many seconds it is known what was dropped."""
 
     def __init__(
-        self, client: redis.Redis, keys: BusKeys | None = None, *, clock: Callable[[], float] | None = None
+        self,
+        client: redis.Redis,
+        keys: BusKeys | None = None,
+        *,
+        marker_ttl: int = _WEEK,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._run = Scripts(client, clock)
         self._keys = keys or BusKeys()
+        self._marker_ttl = marker_ttl
 
-    def letters(self, *, limit: int = 1000) -> Sequence[Letter]:
+    def letters(self, *, limit: int | None = None) -> Sequence[Letter]:
+        found = starmap(read_letter, islice(whole_entries(self._client, self._keys.letters), limit))
+        return sorted(found, key=lambda letter: letter.at)
+
+    def count(self) -> int:
         with translated():
-            found = self._client.xrange(self._keys.letters, count=limit)
-        return sorted((read_letter(*each) for each in found), key=lambda letter: letter.at)
+            return int(self._client.xlen(self._keys.letters))
+
+    def event(self, letter: Letter) -> bytes | None:
+        stream = self._keys.stream(letter.kind, letter.lane)
+        with translated():
+            found = self._client.xrange(stream, letter.entry, letter.entry) if letter.is_readable else ()
+        return found[0][1].get(b"event", b"") if found else None
 
     def find(self, letter_id: str) -> Letter:
         if not letter_id.replace("-", "", 1).isdigit():
@@ -51,12 +72,25 @@ class RedisDeadLetters:
             (
                 *(group, CONSUMER, letter.entry, f"{letter.lane}/{letter.entry}"),
                 *(letter.id, letter.grave.value, Progress.redriven(letter.attempts).encode()),
+                Mishap(fate=Fate.REDRIVEN, attempt=letter.attempts).encode(),
             ),
         )
         if made_pending < 0:
-            raise NotFound(f"the event of letter {letter.id} is no longer in its stream; drop the letter")
+            raise NotFound(
+                f"the event of letter {letter.id} is no longer in its stream: nothing can be redriven; drop the letter"
+            )
         return bool(made_pending)
 
     def drop(self, letter: Letter) -> bool:
-        with translated():
-            return bool(self._client.xdel(self._keys.letters, letter.id))
+        about = _id_in(letter)
+        told = f"{DROPPED}; {letter.reason}" if about else ""
+        key = self._keys.skipped(letter.group, about) if about else ""
+        return bool(self._run("drop", (self._keys.letters, key), (letter.id, told, self._marker_ttl)))
+
+
+def _id_in(letter: Letter) -> UUID | None:
+    """The id of the event that a letter is about; one of somebody else may tell none."""
+    try:
+        return UUID(letter.event_id) if letter.is_readable and letter.event_id else None
+    except ValueError:
+        return None

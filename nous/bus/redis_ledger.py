@@ -30,11 +30,13 @@ class RedisLedger:
         with translated(), self._client.pipeline(transaction=True) as pipe:
             # One transaction: counters and pending lists read at different moments would not add up.
             pipe.hgetall(self._keys.account(subscription.group))
+            pipe.zcard(self._keys.leases(subscription.group))
             for lane in Lane:
                 pipe.xpending(self._keys.stream(subscription.kind.type, lane), subscription.group)
-            counts, *pending = pipe.execute(raise_on_error=False)
+            counts, leased, *pending = pipe.execute(raise_on_error=False)
         in_flight = sum(each["pending"] for each in pending if isinstance(each, dict))
-        return Account.of({name.decode(): int(count) for name, count in counts.items()}, in_flight=in_flight)
+        told = {name.decode(): int(count) for name, count in counts.items()}
+        return Account.of(told, in_flight=in_flight, leased=leased)
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
         return [self._backlog(subscription, lane) for lane in Lane]

@@ -1,16 +1,61 @@
 """`nous dead`: what was set aside, and what to do about it."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import click
+from click.exceptions import Exit
 
+from nous.bus.base import Grave
 from nous.bus.ledger import Letter
-from nous.cli.frame import BAD_INPUT, App
-from nous.cli.show import print_json, say, table
+from nous.cli.frame import BAD_INPUT, DECLINED, App
+from nous.cli.letter import as_object, listed, named, spelled
+from nous.cli.show import counted, print_json, say
 from nous.errors import BadInput, NotFound
-from nous.readable import one_line
 from nous.wiring import World, build
+
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which letters are meant: those with these ids, or all that pass what is set."""
+
+    worker: str | None
+    reason: str | None
+    is_dead: bool | None
+    ids: Sequence[str] = ()
+    everything: bool = True
+
+    @property
+    def names_some(self) -> bool:
+        return (self.worker, self.reason, self.is_dead) != (None, None, None)
+
+    def takes(self, letter: Letter) -> bool:
+        has_worker = self.worker in {None, letter.group}
+        has_reason = self.reason is None or self.reason.casefold() in letter.reason.casefold()
+        return has_worker and has_reason and self.is_dead in {None, letter.grave is Grave.DEAD}
+
+    def of(self, world: World) -> list[Letter]:
+        """Raises `NotFound` where an id is of no letter, `BadInput` where nothing says which are meant."""
+        if self.ids and not (self.everything or self.names_some):
+            return [world.dead.find(each) for each in self.ids]
+        if self.ids or self.everything == self.names_some:
+            raise BadInput("name the letters, or say which (--worker, --reason, --dead, --parked), or --all")
+        return [letter for letter in world.dead.letters() if self.takes(letter)]
+
+
+def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which letters are meant."""
+    for option in (
+        click.option("--dead/--parked", "is_dead", default=None, help="Only what cannot work, or what is not known."),
+        click.option("--reason", metavar="TEXT", help="Only those whose reason contains TEXT."),
+        click.option("--worker", metavar="NAME", help="Only those of this worker."),
+    ):
+        command = option(command)
+    return command
 
 
 @click.group()
@@ -19,76 +64,117 @@ def dead() -> None:
 
 
 @dead.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_filters
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help=f"Show so many; {_SHOWN} if not said.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all of them if no limit is said.")
 @click.pass_obj
-def list_(app: App, *, as_json: bool) -> None:
-    """List what was set aside, oldest first."""
-    letters = build(app.settings).dead.letters()
+def list_(app: App, *, limit: int | None, as_json: bool, **filters: Any) -> None:
+    """List what was set aside, oldest first; where there is much, how often for which reason, too."""
+    wanted = Wanted(**filters)
+    letters = [letter for letter in build(app.settings).dead.letters() if wanted.takes(letter)]
     if as_json:
-        print_json([asdict(letter) for letter in letters])
-    elif not letters:
-        say("nothing is dead, nothing is parked")
+        print_json([asdict(letter) for letter in letters[:limit]])
+    elif letters:
+        say("\n\n".join(listed(letters, most=limit or _SHOWN)))
     else:
-        heads = ("id", "what", "worker", "session", "attempts", "reason")
-        say(table(heads, map(_row, letters)))
+        say("no letter is like that" if wanted.names_some else "nothing is dead, nothing is parked")
 
 
 @dead.command()
 @click.argument("letter_id", metavar="ID")
+@click.option("--full", is_flag=True, help="Show every frame of the traceback, those in libraries too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def show(app: App, letter_id: str, *, as_json: bool) -> None:
-    """Show one letter in full."""
-    letter = build(app.settings).dead.find(letter_id)
+def show(app: App, letter_id: str, *, full: bool, as_json: bool) -> None:
+    """Show all there is of one letter: what went wrong at each attempt, and what the event looks like.
+
+    What the event says is not shown, nor what an error quotes of it.
+    """
+    letters = build(app.settings).dead
+    letter = letters.find(letter_id)
+    event = letters.event(letter)
     if as_json:
-        print_json(asdict(letter))
+        print_json(as_object(letter, event))
     else:
-        fields = ((name, one_line(str(value))) for name, value in asdict(letter).items() if value is not None)
-        say("\n".join(f"{name:<10} {value}" for name, value in fields))
+        say("\n\n".join(spelled(letter, event, is_full=full)))
 
 
 @dead.command()
 @click.argument("letter_ids", nargs=-1, metavar="[ID...]")
+@_filters
 @click.option("--all", "everything", is_flag=True, help="Redrive whatever is set aside.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.pass_obj
-def redrive(app: App, letter_ids: Sequence[str], *, everything: bool) -> None:
+def redrive(app: App, letter_ids: Sequence[str], *, everything: bool, dry_run: bool, **filters: Any) -> None:
     """Try again, under the same identity and with earlier errors forgotten; workers take it up at their next sweep."""
     world = build(app.settings)
-    failed = False
-    for letter in _chosen(world, letter_ids, everything=everything):
-        try:
-            done = _redriven(letter, world)
-        except NotFound as error:
-            failed = True
-            say(f"nous: {error}", err=True)
-        else:
-            say(f"{letter.id} {'is pending again' if done else 'was redriven before'}")
-    click.get_current_context().exit(BAD_INPUT if failed else 0)
+    letters = Wanted(ids=letter_ids, everything=everything, **filters).of(world)
+    done = sum([_redrive(letter, world, is_rehearsal=dry_run) for letter in letters])
+    verb = "would be redriven" if dry_run else "redriven"
+    say(f"{done} of {counted(len(letters), 'letter')} {verb}", err=True)
+    click.get_current_context().exit(BAD_INPUT if done < len(letters) else 0)
 
 
 @dead.command()
 @click.argument("letter_ids", nargs=-1, metavar="[ID...]")
+@_filters
 @click.option("--all", "everything", is_flag=True, help="Drop whatever is set aside.")
+@click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
 @click.pass_obj
-def drop(app: App, letter_ids: Sequence[str], *, everything: bool) -> None:
+def drop(app: App, letter_ids: Sequence[str], *, everything: bool, yes: bool, **filters: Any) -> None:
     """Forget letters for good. Their events stay counted as dead or parked."""
     world = build(app.settings)
-    for letter in _chosen(world, letter_ids, everything=everything):
-        say(f"{letter.id} {'is dropped' if world.dead.drop(letter) else 'was gone'}")
+    letters = Wanted(ids=letter_ids, everything=everything, **filters).of(world)
+    if not letters:
+        say("nothing is dropped: no letter is like that")
+        return
+    if not yes:
+        _make_sure(letters)
+    for letter in letters:
+        say(f"{named(letter)} {'is dropped' if world.dead.drop(letter) else 'was gone'}: {letter.reason}")
 
 
-def _redriven(letter: Letter, world: World) -> bool:
+def _redrive(letter: Letter, world: World, *, is_rehearsal: bool) -> bool:
+    """Redrive one letter, or see whether that could be done, and say what came of it; false if it cannot be done."""
+    try:
+        told = _rehearsed(letter, world) if is_rehearsal else _redriven(letter, world)
+    except NotFound as error:
+        say(f"nous: {named(letter)}: {error}", err=True)
+        return False
+    say(f"{named(letter)} {told}")
+    return True
+
+
+def _redriven(letter: Letter, world: World) -> str:
+    _refuse_unreadable(letter)
+    if world.dead.redrive(letter, world.subscription(letter.group)):
+        return f"is pending again, next as attempt {letter.attempts + 1}"
+    return "was redriven or dropped before"
+
+
+def _rehearsed(letter: Letter, world: World) -> str:
+    _refuse_unreadable(letter)
+    world.subscription(letter.group)
+    if world.dead.event(letter) is None:
+        raise NotFound("its event is gone: nothing can be redriven; drop the letter")
+    return f"would be pending again, next as attempt {letter.attempts + 1}"
+
+
+def _refuse_unreadable(letter: Letter) -> None:
     if not letter.is_readable:
-        raise NotFound(f"letter {letter.id} is {letter.reason}; drop the letter")
-    return world.dead.redrive(letter, world.subscription(letter.group))
+        raise NotFound(f"it is {letter.reason}; drop the letter")
 
 
-def _row(letter: Letter) -> tuple[str, ...]:
-    session = letter.session_id or "-"
-    return letter.id, letter.grave, letter.group or "-", session, str(letter.attempts), letter.reason
-
-
-def _chosen(world: World, letter_ids: Sequence[str], *, everything: bool) -> Iterable[Letter]:
-    if everything == bool(letter_ids):
-        raise BadInput("name the letters, or say --all: `nous dead list` shows them")
-    return world.dead.letters() if everything else [world.dead.find(each) for each in letter_ids]
+def _make_sure(letters: Sequence[Letter]) -> None:
+    """Say what would be lost, and ask. Raises `Exit` where the answer is no."""
+    say("\n\n".join(listed(letters, most=_SHOWN)), err=True)
+    say(
+        "\nThese events were never done and then never will be: without its letter, none can be redriven, "
+        "and publishing the same session unchanged does not bring it back.",
+        err=True,
+    )
+    if not sys.stdin.isatty():
+        raise BadInput("say --yes: there is no terminal to ask on")
+    if not click.confirm(f"Drop {counted(len(letters), 'letter')} for good?", err=True):
+        say("nous: nothing was dropped", err=True)
+        raise Exit(DECLINED)

@@ -26,6 +26,11 @@ from nous.wiring import World, build
 _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 """Kinds of events that somebody may ask after by the session they are about."""
 
+_HOW_TO_LOOK = "`nous status SESSION` says where a session is, `nous dead list` what was set aside"
+
+_FEW = 100
+"""Letters that are looked at first, of which some are mostly dead: then there is no need to read the others."""
+
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
 
 
@@ -54,8 +59,15 @@ def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool
             print_json(report)
         else:
             say("\n\n".join(_sections(report)))
-        failed = report["balance"] != 0 or any(letter.grave is Grave.DEAD for letter in world.dead.letters())
+        failed = any(row["balance"] for row in report["groups"].values()) or _is_something_dead(world)
     ctx.exit(FAILED if failed else 0)
+
+
+def _is_something_dead(world: World) -> bool:
+    few = world.dead.letters(limit=_FEW)
+    if any(letter.grave is Grave.DEAD for letter in few):
+        return True
+    return len(few) == _FEW and any(letter.grave is Grave.DEAD for letter in world.dead.letters())
 
 
 def _report(world: World) -> dict[str, Any]:
@@ -63,7 +75,7 @@ def _report(world: World) -> dict[str, Any]:
     return {
         "groups": {name: _row(account) for name, account in accounts.items()},
         "total": _sum(map(_row, accounts.values())),
-        "balance": sum(account.balance for account in accounts.values()),
+        "balance": sum(abs(account.balance) for account in accounts.values()),
         "streams": [
             {"group": each.group, "type": each.kind.type, **asdict(backlog)}
             for each in world.subscriptions
@@ -78,7 +90,8 @@ def _report(world: World) -> dict[str, Any]:
 
 def _row(account: Account) -> dict[str, Any]:
     counts = {name: getattr(account, name) for name in _COLUMNS}
-    return {**counts, "skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
+    skipped = {"skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
+    return {**counts, **skipped, "balance": account.balance, "why": account.why}
 
 
 def _sum(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
@@ -112,8 +125,9 @@ def _sections(report: dict[str, Any]) -> Iterator[str]:
     yield from model_sections(report["model"])
     if trouble:
         yield f"the server cannot write, so nothing goes on until it can: {trouble}"
-    if report["balance"]:
-        yield f"DEFECT: {report['balance']} events are unaccounted for"
+    for name, row in report["groups"].items():
+        if row["balance"]:
+            yield f"DEFECT: the account of {name} does not add up: {row['why']}; {_HOW_TO_LOOK}"
 
 
 def _known(waiting: int | None) -> str:

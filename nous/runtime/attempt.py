@@ -1,11 +1,13 @@
 """One attempt at one delivery: what an RQ job does."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import structlog
 
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
+from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Patience, Progress
 from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
 from nous.jobs.base import job_id
@@ -13,6 +15,7 @@ from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
 from nous.runtime.insist import insist
 from nous.runtime.leases import LeaseKeeper
+from nous.runtime.tracing import folded, place, said, traced
 
 log = structlog.get_logger(__name__)
 
@@ -68,7 +71,8 @@ class Attempts:
         if delivery is None:
             return
         progress = delivery.progress.died("its process died in quarantine, where it ran alone")
-        if self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=0):
+        mishap = Mishap(fate=Fate.KILLED, attempt=attempt, text=progress.reason)
+        if self._bus.amend(delivery.ticket, before=delivery.progress, after=progress, lease=0, mishap=mishap):
             log.error(
                 "an event killed its process",
                 event_id=str(delivery.event.id),
@@ -92,31 +96,32 @@ class Attempts:
 
     def _settle(self, delivery: Delivery, error: Exception) -> str:
         """Decide what follows from *error*, write it down, and say it."""
-        # Half a character, as some error texts quote it, can neither be stored nor shown.
-        reason = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+        reason, trace = said(error), traced(error)
         if not isinstance(error, NousError):
-            log.error("a handler raised what it should not", exc_info=error)
+            log.error("a handler raised what it should not", error=reason, traceback="\n".join(folded(trace)))
+        mishap = Mishap(fate=Fate.FAILED, attempt=delivery.progress.attempt, text=reason, place=place(error))
         match error:
             case Fatal():
-                return self._bury(delivery.ticket, delivery.progress, reason)
+                return self._bury(delivery, reason, mishap, trace)
             case Deferred():
                 wait = max((error.until - self._kit.clock()).total_seconds(), self._patience.backoff_base)
-                return self._put_off(delivery, delivery.progress.put_off(reason), wait)
+                mishap = replace(mishap, fate=Fate.PUT_OFF)
+                return self._put_off(delivery, delivery.progress.put_off(reason), wait, mishap)
             case Retryable() | _:
                 failed = delivery.progress.failed(reason)
                 if self._patience.is_exhausted(failed):
-                    return self._bury(delivery.ticket, delivery.progress, f"failed {failed.errors} times; {reason}")
-                return self._put_off(delivery, failed, self._patience.backoff(failed, delivery.event.id))
+                    return self._bury(delivery, f"failed {failed.errors} times; {reason}", mishap, trace)
+                return self._put_off(delivery, failed, self._patience.backoff(failed, delivery.event.id), mishap)
 
-    def _bury(self, ticket: Ticket, progress: Progress, reason: str) -> str:
-        bury = partial(self._bus.bury, ticket, progress=progress, reason=reason)
-        if insist(bury, seconds=self._patience.lease):
+    def _bury(self, delivery: Delivery, reason: str, mishap: Mishap, trace: str) -> str:
+        told = {"progress": delivery.progress, "reason": reason, "mishap": mishap, "traceback": trace}
+        if insist(partial(self._bus.bury, delivery.ticket, **told), seconds=self._patience.lease):
             log.error("dead letter", reason=reason)
         return reason
 
-    def _put_off(self, delivery: Delivery, progress: Progress, seconds: float) -> str:
-        amend = partial(self._bus.amend, delivery.ticket, before=delivery.progress, after=progress, lease=seconds)
-        insist(amend, seconds=self._patience.lease)
+    def _put_off(self, delivery: Delivery, progress: Progress, seconds: float, mishap: Mishap) -> str:
+        told = {"before": delivery.progress, "after": progress, "lease": seconds, "mishap": mishap}
+        insist(partial(self._bus.amend, delivery.ticket, **told), seconds=self._patience.lease)
         log.warning(
             "will be tried again",
             reason=progress.reason,

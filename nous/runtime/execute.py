@@ -12,6 +12,7 @@ from nous.bus.progress import Patience
 from nous.effects import Compromise, Effects
 from nous.errors import Deferred
 from nous.kit import Handler, Kit, Worker
+from nous.redaction import redacted
 from nous.runtime.insist import insist
 
 _REFUSALS = 50
@@ -52,7 +53,7 @@ def _effects(handler: Handler, delivery: Delivery, patience: Patience) -> Effect
     except Compromise as offer:
         if not patience.is_exhausted(delivery.progress.failed("")):
             raise
-        log.warning("made do with less", reason=str(offer))
+        log.warning("made do with less", reason=redacted(str(offer)))
         return offer.effects
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import structlog
 
 from nous.bus.base import Bus, Delivery, Lane, Subscription, Ticket
+from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Patience, Progress, State
 from nous.errors import Unavailable
 from nous.jobs.base import Jobs, Line, Order
@@ -75,8 +76,9 @@ class Sweeper:
             return False
         delivery = self._bus.open(ticket)
         if delivery is None:
-            # It ended between the two looks; amending is what cleans up after it.
-            self._bus.amend(ticket, before=progress, after=progress, lease=self._patience.lease)
+            # It ended between the two looks; or somebody else has ended it, who left its lease behind.
+            if self._bus.disown(ticket):
+                log.error("dead letter", entry=ticket.entry, reason="it was taken from us: see `nous dead list`")
             return False
         if progress.state is State.OFFERED and self._jobs.is_waiting(self._order(delivery, progress)):
             self._bus.amend(ticket, before=progress, after=progress, lease=self._patience.lease)
@@ -85,7 +87,8 @@ class Sweeper:
 
     def _resubmit(self, delivery: Delivery, progress: Progress) -> bool:
         after = progress.resubmitted()
-        if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=self._patience.lease):
+        lease, mishap = self._patience.lease, _mishap(progress, after)
+        if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=lease, mishap=mishap):
             return False
         reason = after.reason or "its job was lost"
         event = delivery.event
@@ -108,3 +111,14 @@ class Sweeper:
             attempt=progress.attempt,
             line=Line.QUARANTINE if is_suspect else Line.of(delivery.ticket.lane),
         )
+
+
+def _mishap(before: Progress, after: Progress) -> Mishap | None:
+    """What went wrong with the attempt that another one follows, unless it was written down when it happened."""
+    match before.state:
+        case State.WAITING:
+            return None
+        case State.RUNNING:
+            return Mishap(fate=Fate.CRASHED, attempt=before.attempt, text=after.reason)
+        case State.OFFERED:
+            return Mishap(fate=Fate.LOST, attempt=before.attempt, text="its job was gone from the queue")

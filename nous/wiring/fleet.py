@@ -9,6 +9,7 @@ from nous.events import EpisodeOutdated
 from nous.jobs.base import Line
 from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import queue_named
+from nous.runtime.audit import Auditor
 from nous.runtime.clerk import Clerk
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.fleet import Fleet, Post
@@ -16,6 +17,9 @@ from nous.runtime.sweep import Sweeper
 from nous.runtime.upgrade import Upgrader
 from nous.wiring.choices import deadline_of
 from nous.wiring.world import World
+
+_SWEEPS = 12
+"""Sweeps between two looks at the accounts: a minute, as they are set if nobody says otherwise."""
 
 
 def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
@@ -27,9 +31,11 @@ def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str]
     """
     world.check_model()
     posts: list[Post] = []
-    for name in names:
-        world.subscription(name)
+    subscriptions = [world.subscription(name) for name in names]
+    for name in (each.group for each in subscriptions):
         posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name), *upgraders(world, name)]
+    sweep = world.settings.worker.sweep_interval
+    posts.append(Auditor(subscriptions, ledger=world.ledger, interval=_SWEEPS * sweep, again=2 * sweep))
     return Fleet(posts, last=[world.leases])
 
 

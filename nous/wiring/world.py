@@ -113,7 +113,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         workers=found,
         bus=bus,
         ledger=RedisLedger(client, bus_keys),
-        dead=RedisDeadLetters(client, bus_keys),
+        dead=RedisDeadLetters(client, bus_keys, marker_ttl=settings.retention.marker_ttl),
         tombstones=RedisTombstones(client, bus_keys),
         jobs=_jobs(rq_client, settings),
         kit=kit,

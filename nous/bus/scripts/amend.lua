@@ -1,11 +1,10 @@
--- Compare and set the progress of a pending delivery, and give it a new lease.
+-- Compare and set the progress of a pending delivery, give it a new lease, and note what went wrong with it.
 --
 -- KEYS  1 stream  2 leases  3 progress
 -- ARGV  1 group  2 entry  3 name  4 progress before  5 progress after  6 lease in seconds
+--       7 what went wrong, or ""
 -- Returns 1, or 0 when the delivery is over or somebody else has changed it.
 if not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
-  redis.call('ZREM', KEYS[2], ARGV[3])
-  redis.call('HDEL', KEYS[3], ARGV[3])
   return 0
 end
 if redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
@@ -13,4 +12,5 @@ if redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
 end
 redis.call('HSET', KEYS[3], ARGV[3], ARGV[5])
 redis.call('ZADD', KEYS[2], clock() + tonumber(ARGV[6]), ARGV[3])
+note(KEYS[3], ARGV[3], ARGV[7])
 return 1

@@ -7,29 +7,14 @@
 -- ARGV  1 prefix of all keys  2 lane  3 the markers' life in seconds
 --       then for each entry {entry, event's id, what is told in its place or ""}
 -- Returns {entries, deliveries} that were erased, as counts.
-local function fields(list)
-  local found = {}
-  for i = 1, #list, 2 do
-    found[list[i]] = list[i + 1]
-  end
-  return found
-end
-
 local groups = {}
 for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
-  local group = fields(list)
+  local group = fields_of(list)
   groups[#groups + 1] = {
     name = group['name'],
     read = group['last-delivered-id'],
     progress = ARGV[1] .. ':progress:' .. group['name'],
   }
-end
-
-local function is_behind(entry, read)
-  local ms, seq = entry:match('^(%d+)-(%d+)$')
-  local read_ms, read_seq = read:match('^(%d+)-(%d+)$')
-  ms, seq, read_ms, read_seq = tonumber(ms), tonumber(seq), tonumber(read_ms), tonumber(read_seq)
-  return ms > read_ms or (ms == read_ms and seq > read_seq)
 end
 
 local function waits_for(group, name, entry)
@@ -68,7 +53,7 @@ local function readdress(entry, place)
   local key = ARGV[1] .. ':dead'
   letters = letters or redis.call('XRANGE', key, '-', '+')
   for _, letter in ipairs(letters) do
-    local told = fields(letter[2])
+    local told = fields_of(letter[2])
     if is_about(told, entry) then
       told.entry, told.first = place, told.first or letter[1]
       local list = {}

@@ -4,14 +4,6 @@
 -- KEYS  1 stream  2 the one aside
 -- ARGV  1 after which entry the copy lacks what came, as XRANGE takes it  2 prefix of all keys  3 lane
 -- Returns 1, or 0 when entries were deleted meanwhile: then copy anew.
-local function fields(list)
-  local found = {}
-  for i = 1, #list, 2 do
-    found[list[i]] = list[i + 1]
-  end
-  return found
-end
-
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+')) do
   redis.call('XADD', KEYS[2], entry[1], unpack(entry[2]))
 end
@@ -43,9 +35,9 @@ local function claim(group, pending)
   end
 end
 
-local known = fields(redis.call('XINFO', 'STREAM', KEYS[1]))
+local known = fields_of(redis.call('XINFO', 'STREAM', KEYS[1]))
 for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
-  local group = fields(list)
+  local group = fields_of(list)
   redis.call('XGROUP', 'CREATE', KEYS[2], group.name, group['last-delivered-id'], 'MKSTREAM', unpack(read_by(group)))
   for _, pending in ipairs(redis.call('XPENDING', KEYS[1], group.name, '-', '+', math.max(group.pending, 1))) do
     claim(group.name, pending)

@@ -1,14 +1,58 @@
 -- Shared by the scripts that follow it.
 
+-- A list of names and values, as the server gives one.
+local function fields_of(list)
+  local found = {}
+  for i = 1, #list, 2 do
+    found[list[i]] = list[i + 1]
+  end
+  return found
+end
+
+-- Whether an entry comes after the last that a group has read.
+local function is_behind(entry, read)
+  local ms, seq = entry:match('^(%d+)-(%d+)$')
+  local read_ms, read_seq = read:match('^(%d+)-(%d+)$')
+  ms, seq, read_ms, read_seq = tonumber(ms), tonumber(seq), tonumber(read_ms), tonumber(read_seq)
+  return ms > read_ms or (ms == read_ms and seq > read_seq)
+end
+
 -- Whether a group was offered an entry and has not acknowledged it. This is the fence.
 local function is_pending(stream, group, entry)
   return #redis.call('XPENDING', stream, group, entry, entry, 1) > 0
+end
+
+-- What went wrong with a pending delivery: the last few lines, for a while.
+local MOST_MISHAPS, LIFE_OF_MISHAPS = 12, 7 * 24 * 3600
+local function mishaps_of(progress, name)
+  return progress .. ':' .. name
+end
+
+local function note(progress, name, mishap)
+  if mishap ~= '' then
+    local key = mishaps_of(progress, name)
+    redis.call('RPUSH', key, string.format('%.0f', clock() * 1000) .. ' ' .. mishap)
+    redis.call('LTRIM', key, -MOST_MISHAPS, -1)
+    redis.call('EXPIRE', key, LIFE_OF_MISHAPS)
+  end
+end
+
+-- The letter about a delivery is made of what went wrong with it and the fields from a place in ARGV on; an event tells
+-- of it.
+local function write_letter(letters, deaths, progress, name, mishap, event, first)
+  note(progress, name, mishap)
+  local told = table.concat(redis.call('LRANGE', mishaps_of(progress, name), 0, -1), '\n')
+  redis.call('XADD', letters, '*', 'history', told, unpack(ARGV, first, #ARGV - 1))
+  if event ~= '' then
+    redis.call('XADD', deaths, '*', 'event', event)
+  end
 end
 
 -- A delivery is over: forget its lease and its progress, acknowledge, and say what became of it.
 local function close(stream, leases, progress, counters, group, name, entry, outcome)
   redis.call('ZREM', leases, name)
   redis.call('HDEL', progress, name)
+  redis.call('DEL', mishaps_of(progress, name))
   redis.call('HINCRBY', counters, outcome, 1)
   redis.call('XACK', stream, group, entry)
 end

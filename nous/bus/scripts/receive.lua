@@ -8,15 +8,16 @@ local reply = redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', ARGV[
 if not reply then
   return {}
 end
-local entries = {}
+local entries, received = {}, 0
 local ends = clock() + tonumber(ARGV[6])
 for _, entry in ipairs(reply[1][2]) do
   local name = ARGV[4] .. '/' .. entry[1]
   if not is_passed_over(KEYS[1], KEYS[3], ARGV[1], name, entry[1]) then
     redis.call('HSET', KEYS[3], name, ARGV[5])
-    redis.call('ZADD', KEYS[2], ends, name)
+    -- One that has a lease was received before, by a group that somebody has deleted since.
+    received = received + redis.call('ZADD', KEYS[2], ends, name)
     entries[#entries + 1] = entry
   end
 end
-redis.call('HINCRBY', KEYS[4], 'received', #entries)
+redis.call('HINCRBY', KEYS[4], 'received', received)
 return entries

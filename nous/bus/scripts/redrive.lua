@@ -3,16 +3,27 @@
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters
 -- ARGV  1 group  2 consumer  3 entry  4 name  5 letter's id  6 counter to move back  7 first progress
+--       8 that it was redriven, for its history
 -- Returns 1, 0 when the letter was gone, or -1 when the event is no longer in its stream.
-if #redis.call('XRANGE', KEYS[5], ARGV[5], ARGV[5]) == 0 then
+local letter = redis.call('XRANGE', KEYS[5], ARGV[5], ARGV[5])[1]
+if not letter then
   return 0
 end
 if #redis.call('XRANGE', KEYS[1], ARGV[3], ARGV[3]) == 0 then
   return -1
 end
+-- It is pending already where somebody made the group anew, which was offered all again: that is counted already.
+if is_pending(KEYS[1], ARGV[1], ARGV[3]) then
+  redis.call('XDEL', KEYS[5], ARGV[5])
+  return 1
+end
 redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
 redis.call('HSET', KEYS[3], ARGV[4], ARGV[7])
 redis.call('ZADD', KEYS[2], clock(), ARGV[4])
 redis.call('HINCRBY', KEYS[4], ARGV[6], -1)
+for line in (fields_of(letter[2]).history or ''):gmatch('[^\n]+') do
+  redis.call('RPUSH', mishaps_of(KEYS[3], ARGV[4]), line)
+end
+note(KEYS[3], ARGV[4], ARGV[8])
 redis.call('XDEL', KEYS[5], ARGV[5])
 return 1

@@ -21,6 +21,7 @@ from nous.errors import NousError
 from nous.jobs.rq.books import Begun, Books, Returned
 from nous.jobs.rq.gather import Gather
 from nous.jobs.rq.job import AllowListedJob
+from nous.secrets import masked
 
 _KEPT = 1000
 """Jobs that are kept to be filed again; of more, the oldest are left to RQ's housekeeping."""
@@ -83,7 +84,7 @@ class Filing:
         job.started_at, job.ended_at = begun.began, now()
         execution = Execution(begun.execution, begun.id, self._client, self._worker.name)
         execution.created_at = begun.began
-        text = "".join(traceback.format_exception(error))
+        text = masked("".join(traceback.format_exception(error)))
         if not isinstance(error, NousError):  # what we raise ourselves was logged with all that follows from it
             self._worker.handle_exception(job, type(error), error, error.__traceback__)
         self._worker.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)

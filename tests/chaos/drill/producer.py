@@ -15,8 +15,7 @@ from nous.settings.model import Settings
 from nous.wiring import World, build
 
 _AT_ONCE = 5
-_AHEAD = 60
-"""Sessions that may be published and not handled yet, so that publishing takes as long as the work does."""
+_FEWEST_AHEAD = 12
 _PAUSE = 0.05
 
 
@@ -49,6 +48,8 @@ class Producer:
     def __init__(self, settings: Settings, size: Size) -> None:
         self._settings = settings
         self._sessions = [f"session-{number}" for number in range(size.events)]
+        # So many may be published and not handled yet: publishing takes as long as the work does.
+        self._ahead = max(_FEWEST_AHEAD, size.events // 20)
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         self.confirmed: set[str] = set()
@@ -78,7 +79,7 @@ class Producer:
         batches = range(0, len(self._sessions), _AT_ONCE)
         for number, start in enumerate(batches):
             batch = self._sessions[start : start + _AT_ONCE]
-            while start - handled() > _AHEAD and not self._stopping.is_set():
+            while start - handled() > self._ahead and not self._stopping.is_set():
                 time.sleep(_PAUSE)
             while world and not self._stopping.is_set() and not self._publish(world, batch, start, number % 2 == 0):
                 time.sleep(_PAUSE)

@@ -1,0 +1,81 @@
+"""Setting deliveries aside, in Redis: the letter, and the event that tells of it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+import redis
+
+from nous.bus.base import Grave, Lane, Ticket
+from nous.bus.keys import BusKeys
+from nous.bus.letters import announcement, event_of, fields_of
+from nous.bus.mishaps import Mishap
+from nous.bus.progress import Progress
+from nous.bus.redis_errors import translated
+from nous.bus.scripts import Scripts
+from nous.codec import encode
+from nous.events import Event, JobDeadLettered
+
+_DISOWNED = (
+    "it was not done, and is pending no more: somebody else acknowledged it, "
+    "or deleted its entry, its consumer or its group"
+)
+
+
+class RedisBurial:
+    """What `RedisBus` does of it. The keys are listed in `nous.bus.keys`."""
+
+    def __init__(self, client: redis.Redis, keys: BusKeys, run: Scripts) -> None:
+        self._client: Any = client  # narrowed where its answers enter
+        self._keys = keys
+        self._run = run
+
+    def bury(
+        self,
+        ticket: Ticket,
+        *,
+        progress: Progress | None,
+        reason: str,
+        grave: Grave,
+        mishap: Mishap | None,
+        traceback: str,
+    ) -> bool:
+        event = self._peek(ticket)
+        letter = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+        told = self._announced(ticket, event, letter, progress) if grave is Grave.DEAD else b""
+        arguments = (
+            *(ticket.subscription.group, ticket.entry, ticket.name, progress.encode() if progress else ""),
+            *(grave.value, mishap.encode() if mishap else "", told, *chain.from_iterable(letter.items())),
+        )
+        return bool(self._run("bury", self._keys_of(ticket), arguments))
+
+    def disown(self, ticket: Ticket) -> bool:
+        with translated():
+            raw = self._client.hget(self._keys.progress(ticket.subscription.group), ticket.name)
+        event, progress = self._peek(ticket), Progress.decode(raw) if raw else None
+        letter = fields_of(ticket, progress=progress, reason=_DISOWNED, grave=Grave.DEAD, event=event)
+        told = self._announced(ticket, event, letter, progress)
+        arguments = (ticket.subscription.group, ticket.entry, ticket.name, told, *chain.from_iterable(letter.items()))
+        return bool(self._run("disown", self._keys_of(ticket), arguments))
+
+    def _announced(
+        self, ticket: Ticket, event: Event | None, letter: dict[str, str | int], progress: Progress | None
+    ) -> bytes:
+        at = datetime.now(UTC)
+        return encode(announcement(ticket, event=event, reason=str(letter["reason"]), progress=progress, at=at))
+
+    def _peek(self, ticket: Ticket) -> Event | None:
+        """The event behind a ticket, if it can be read."""
+        with translated():
+            entries = self._client.xrange(self._stream(ticket), ticket.entry, ticket.entry)
+        return event_of(dict(entries).get(ticket.entry.encode(), {}).get(b"event"), ticket)
+
+    def _keys_of(self, ticket: Ticket) -> Sequence[str]:
+        group = ticket.subscription.group
+        deaths = self._keys.stream(JobDeadLettered.type, Lane.LIVE)
+        counters = self._keys.leases(group), self._keys.progress(group), self._keys.account(group)
+        return self._stream(ticket), *counters, self._keys.letters, deaths
+
+    def _stream(self, ticket: Ticket) -> str:
+        return self._keys.stream(ticket.subscription.kind.type, ticket.lane)

@@ -1,0 +1,55 @@
+"""Texts of errors, as they may be kept and logged: without credentials, and without what somebody else has said.
+
+Whoever raises an error may quote what was read: a line of a transcript, a key, an answer. Names and numbers are what
+helps an operator; long quotes are what must not be kept.
+"""
+
+import re
+
+from nous.readable import one_line
+from nous.secrets import masked
+
+_LONGEST = 400
+"""Characters of one text."""
+
+_NAME = 60
+_WORDS = 3
+_PATH = 200
+"""What is quoted may be a name, of so many characters and words, or a path or an address; longer is content."""
+
+_QUOTED = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)+)\1(?!\w)", re.DOTALL)
+_OPEN = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)+)$", re.DOTALL)
+_READ = 10
+"""Of a text, so many times what is kept of it is looked at: what follows is cut off anyway."""
+
+
+def redacted(text: str, *, limit: int = _LONGEST) -> str:
+    """*text* on one line of at most *limit* characters, with its length in the place of a long quote.
+
+    Credentials are masked. What is redacted already stays as it is.
+    """
+    told = _OPEN.sub(_shown_open, _QUOTED.sub(_shown, masked(_on_one_line(text[: _READ * limit]))))
+    return told if len(told) <= limit else masked(told[: limit - 1].rstrip() + "…")
+
+
+def _on_one_line(text: str) -> str:
+    # Half a character, as some error texts quote it, can neither be stored nor shown.
+    return one_line(text.encode(errors="replace").decode())
+
+
+def _shown(found: re.Match[str]) -> str:
+    mark, quoted = found[1], found[2]
+    return f"{mark}{quoted}{mark}" if _is_name(quoted) else f"{mark}{len(quoted):,} characters{mark}"
+
+
+def _shown_open(found: re.Match[str]) -> str:
+    """What is quoted and cut off, or an apostrophe before much text."""
+    mark, quoted = found[1], found[2]
+    return found[0] if _is_name(quoted) else f"{mark}{len(quoted):,} characters"
+
+
+def _is_name(quoted: str) -> bool:
+    words = quoted.split()
+    if len(words) == 1:
+        return len(quoted) <= (_PATH if "/" in quoted else _NAME)
+    return len(quoted) <= _NAME and len(words) <= _WORDS

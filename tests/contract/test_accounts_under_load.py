@@ -1,0 +1,96 @@
+"""The account of a group adds up at every moment, whatever is being done to its deliveries meanwhile."""
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import redis
+
+from nous.bus.base import Grave, Lane, Subscription
+from nous.bus.erasing import Wanted
+from nous.bus.keys import BusKeys
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_erasing import RedisBusErasure
+from nous.bus.redis_ledger import RedisLedger
+from nous.effects import Effects
+from nous.events import SessionEnded
+from nous.scope import Scope
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+KEYS = BusKeys("t")
+STREAM = KEYS.stream(SessionEnded.type, Lane.LIVE)
+LOOKS = 1000
+HANDS = 8
+
+
+class Work:
+    """What one thread does to the deliveries, in an order of its own."""
+
+    def __init__(self, client: Any, ended: Callable[..., SessionEnded], seed: int) -> None:
+        self._client = client
+        self._bus = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS)
+        self._dead = RedisDeadLetters(client, KEYS)
+        self._ended, self._seed = ended, seed
+        self._random = random.Random(seed)
+        self.did = Counter[str]()
+
+    def __call__(self, is_over: threading.Event) -> None:
+        deeds = (self.commit, self.bury, self.redrive, self.adopt, self.erase)
+        number = 0
+        while not is_over.is_set():
+            number += 1
+            self._bus.publish(*(self._ended(f"s-{self._seed}-{number}-{each}") for each in range(4)))
+            deed = self._random.choices(deeds, weights=(8, 3, 3, 2, 1))[0]
+            deed()
+            self.did[deed.__name__] += 1
+
+    def commit(self) -> None:
+        for delivery in self._received():
+            self._bus.commit(delivery, Effects(skipped=self._random.choice([None, "too short"])))
+
+    def bury(self) -> None:
+        for delivery in self._received():
+            grave = self._random.choice(list(Grave))
+            self._bus.bury(delivery.ticket, progress=None, reason="x", grave=grave)
+
+    def redrive(self) -> None:
+        for letter in self._dead.letters(limit=5):
+            if letter.is_readable and self._dead.event(letter):
+                self._dead.redrive(letter, SUMMARIZER)
+
+    def adopt(self) -> None:
+        """Receive as a stranger does, and have it taken over."""
+        self._bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+        self._client.xreadgroup(SUMMARIZER.group, f"stranger-{self._seed}", {STREAM: ">"}, count=2)
+        self._bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+
+    def erase(self) -> None:
+        erasure = RedisBusErasure(self._client, KEYS, marker_ttl=60)
+        erasure.erase(erasure.find(Wanted(scope=Scope(), session_id=f"s-{self._seed}-1-0")))
+
+    def _received(self) -> list[Any]:
+        return list(self._bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=5, lease=60))
+
+
+def test_it_adds_up_whenever_it_is_looked_at(redis_client: redis.Redis, ended: Any) -> None:
+    is_over = threading.Event()
+    work = [Work(redis_client, ended, seed) for seed in range(HANDS)]
+    threads = [threading.Thread(target=each, args=(is_over,)) for each in work]
+    ledger = RedisLedger(redis_client, KEYS)
+
+    for thread in threads:
+        thread.start()
+    try:
+        balances = Counter(ledger.account(SUMMARIZER).balance for _ in range(LOOKS))
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+
+    assert balances == {0: LOOKS}
+    assert ledger.account(SUMMARIZER).received > 0
+    assert sum((each.did for each in work), Counter()).keys() == {"commit", "bury", "redrive", "adopt", "erase"}

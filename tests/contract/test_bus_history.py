@@ -1,0 +1,196 @@
+"""What a bus keeps of what went wrong with a delivery, asked of each one."""
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+import redis
+
+from nous.bus.base import Grave, Subscription
+from nous.bus.ledger import Whereabouts
+from nous.bus.mishaps import MOST, Fate, Mishap
+from nous.bus.progress import Progress
+from nous.codec import NO_SESSION
+from nous.effects import Effects
+from nous.errors import NotFound
+from nous.events import JobDeadLettered, SessionEnded
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+WATCHER = Subscription("watcher", JobDeadLettered)
+
+
+def fail(world: Any, delivery: Any, attempt: int, text: str = "away") -> Any:
+    """Note that an attempt failed; returns the delivery as it stands then."""
+    after = replace(delivery.progress.failed(text), attempt=attempt)
+    mishap = Mishap(fate=Fate.FAILED, attempt=attempt, text=text, place="workers/toy.py:1 in f")
+    world.clock.now += 1
+    assert world.bus.amend(delivery.ticket, before=delivery.progress, after=after, lease=60, mishap=mishap)
+    return replace(delivery, progress=after)
+
+
+def received(world: Any, event: Any) -> Any:
+    world.publish(event)
+    [delivery] = world.receive()
+    return delivery
+
+
+def test_a_letter_has_what_went_wrong_before_it_and_the_last_of_it(world: Any, ended: Any) -> None:
+    delivery = fail(world, fail(world, received(world, ended()), 1), 2)
+    last = Mishap(fate=Fate.FAILED, attempt=3, text="hopeless")
+
+    world.bus.bury(
+        delivery.ticket, progress=delivery.progress, reason="hopeless", mishap=last, traceback="! X: hopeless"
+    )
+
+    [letter] = world.dead.letters()
+    assert [(each.attempt, each.text) for each in letter.history] == [(1, "away"), (2, "away"), (3, "hopeless")]
+    assert letter.history[0].place == "workers/toy.py:1 in f"
+    assert (letter.history[1].at - letter.history[0].at).total_seconds() == 1
+    assert letter.traceback == "! X: hopeless"
+
+
+def test_a_note_that_comes_too_late_is_not_kept(world: Any, ended: Any) -> None:
+    delivery = received(world, ended())
+    fail(world, delivery, 1)
+
+    late = Mishap(fate=Fate.CRASHED, attempt=1)
+    assert not world.bus.amend(delivery.ticket, before=delivery.progress, after=Progress(), lease=60, mishap=late)
+
+    world.bus.bury(delivery.ticket, progress=None, reason="x")
+    assert [each.fate for each in world.dead.letters()[0].history] == [Fate.FAILED]
+
+
+def test_the_history_is_bounded_and_goes_on_when_a_letter_is_redriven(world: Any, ended: Any) -> None:
+    delivery = received(world, ended())
+    for attempt in range(1, 2 * MOST):
+        delivery = fail(world, delivery, attempt)
+    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="x")
+    [letter] = world.dead.letters()
+    assert [each.attempt for each in letter.history] == list(range(MOST, 2 * MOST))
+
+    world.dead.redrive(letter, SUMMARIZER)
+    world.clock.now += 1
+    world.bus.bury(delivery.ticket, progress=None, reason="again")
+
+    [again] = world.dead.letters()
+    assert again.history[:-1] == letter.history[1:]
+    assert (again.history[-1].fate, again.history[-1].attempt) == (Fate.REDRIVEN, letter.attempts)
+
+
+def test_a_delivery_that_is_done_leaves_no_history(world: Any, ended: Any, kept_on: redis.Redis | None) -> None:
+    delivery = fail(world, received(world, ended()), 1)
+
+    world.bus.commit(delivery, Effects())
+
+    if kept_on is not None:
+        assert kept_on.keys("t:progress:*") == []
+
+
+def test_what_is_kept_of_a_pending_delivery_is_read_and_written_by_older_releases(
+    world: Any, ended: Any, kept_on: redis.Redis | None
+) -> None:
+    if kept_on is None:
+        pytest.skip("a bus in memory is shared with no other release")
+    delivery = fail(world, received(world, ended()), 1)
+    server: Any = kept_on
+
+    [stored] = server.hgetall("t:progress:episode-summarizer").values()
+
+    older = {"attempt": 1, "state": "waiting", "errors": 1, "crashes": 0, "deaths": 0, "reason": "away"}
+    assert orjson.loads(stored) == older
+    assert stored == orjson.dumps(older) == delivery.progress.encode()
+    [history] = server.keys("t:progress:episode-summarizer:*")
+    assert 0 < server.ttl(history) <= 7 * 24 * 3600
+
+
+def test_a_letter_of_an_older_release_is_read_and_redriven(world: Any, ended: Any, kept_on: redis.Redis | None) -> None:
+    if kept_on is None:
+        pytest.skip("a bus in memory is shared with no other release")
+    delivery = received(world, ended())
+    world.bus.bury(delivery.ticket, progress=None, reason="x")
+    server: Any = kept_on
+    [(letter_id, fields)] = server.xrange("t:dead")
+    known = {b"group", b"kind", b"lane", b"entry", b"grave", b"reason", b"attempts", b"event_id", b"session_id"}
+    server.xdel("t:dead", letter_id)
+    server.xadd("t:dead", {name: fields[name] for name in known})
+
+    [letter] = world.dead.letters()
+
+    assert known <= fields.keys()
+    assert (letter.history, letter.traceback, letter.session_id) == ((), "", "s1")
+    assert world.dead.redrive(letter, SUMMARIZER)
+
+
+def test_that_an_event_is_dead_is_published_once_and_in_the_same_step(world: Any, ended: Any) -> None:
+    event = ended()
+    delivery = fail(world, received(world, event), 1)
+
+    told = [world.bus.bury(delivery.ticket, progress=delivery.progress, reason="gave up") for _ in range(2)]
+
+    assert told == [True, False]
+    [announced] = [each.event for each in world.receive(subscription=WATCHER)]
+    assert (announced.why, announced.caused_by, announced.session_id) == ("gave up", event.id, "s1")
+    assert announced.what["worker"] == "episode-summarizer"
+    assert announced.counts == {"attempts": 1, "errors": 1, "crashes": 0, "deaths": 0}
+
+
+def test_what_dies_again_is_another_event_and_what_is_parked_is_none(world: Any, ended: Any) -> None:
+    delivery = received(world, ended())
+    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="x")
+    world.dead.redrive(world.dead.letters()[0], SUMMARIZER)
+    [(ticket, progress)] = world.bus.overdue(SUMMARIZER, limit=1)
+    after = progress.resubmitted()
+    world.bus.amend(ticket, before=progress, after=after, lease=60)
+    world.bus.bury(ticket, progress=after, reason="x")
+    world.publish(ended("s2"))
+    [parked] = world.receive()
+    world.bus.bury(parked.ticket, progress=None, reason="x", grave=Grave.PARKED)
+
+    assert len({each.event.id for each in world.receive(subscription=WATCHER)}) == 2
+
+
+def test_an_event_that_cannot_be_read_is_told_of_without_a_session(world: Any) -> None:
+    world.foreign_append(b"not json")
+    world.receive()
+
+    [announced] = [each.event for each in world.receive(subscription=WATCHER)]
+
+    assert announced.session_id == NO_SESSION
+    assert announced.why.startswith("not JSON")
+
+
+def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(
+    world: Any, ended: Any, kept_on: redis.Redis | None
+) -> None:
+    delivery = received(world, ended())
+    world.bus.bury(delivery.ticket, progress=None, reason="x")
+    [letter] = world.dead.letters()
+
+    assert orjson.loads(world.dead.event(letter))["data"]["session_id"] == "s1"
+
+    if kept_on is not None:
+        kept_on.xdel(f"t:events:{SessionEnded.type}", letter.entry)
+        assert world.dead.event(letter) is None
+        with pytest.raises(NotFound, match="no longer in its stream"):
+            world.dead.redrive(letter, SUMMARIZER)
+
+
+def test_what_was_dropped_is_not_taken_for_done(world: Any, ended: Any) -> None:
+    event = ended()
+    delivery = received(world, event)
+    world.bus.bury(delivery.ticket, progress=None, reason="hopeless")
+
+    assert [world.dead.drop(world.dead.letters()[0]), world.dead.count()] == [True, 0]
+
+    location = world.ledger.locate(event.id, SUMMARIZER)
+    assert (location.where, location.reason) == (Whereabouts.SKIPPED, "its letter was dropped; hopeless")
+    assert world.account.balance == 0
+
+
+def test_there_are_as_many_letters_as_there_are(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(1200)))
+    for delivery in world.receive(limit=1200):
+        world.bus.bury(delivery.ticket, progress=None, reason="x", grave=Grave.PARKED)
+
+    assert (len(world.dead.letters()), world.dead.count(), len(world.dead.letters(limit=7))) == (1200, 1200, 7)

@@ -1,0 +1,233 @@
+"""Somebody works on the keys of the bus with commands of his own: the accounts say so, and nothing is lost unseen."""
+
+from typing import Any
+
+import fakeredis
+import pytest
+import redis
+
+from nous.bus.base import Committed, Duplicate, Lane, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account
+from nous.bus.plan import Plan
+from nous.bus.progress import Patience, Progress
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_errors import GroupGone
+from nous.bus.redis_ledger import RedisLedger
+from nous.effects import Effects
+from nous.events import SessionEnded
+from nous.jobs.memory import MemoryJobs
+from nous.runtime.sweep import Sweeper
+
+GROUP = "episode-summarizer"
+SUMMARIZER = Subscription(GROUP, SessionEnded)
+STREAM = "t:events:session_ended"
+LEASE = 60.0
+
+
+class Shop:
+    """A bus on a server on which others work, too."""
+
+    def __init__(self, client: Any, clock: Any, prefix: str = "t") -> None:
+        keys = BusKeys(prefix)
+        self.client, self.clock = client, clock
+        self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, clock=clock)
+        self.ledger = RedisLedger(client, keys)
+        self.dead = RedisDeadLetters(client, keys, clock=clock)
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), patience=Patience(lease=LEASE))
+
+    def receive(self) -> list[Any]:
+        return list(self.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=100, lease=LEASE))
+
+    def later(self) -> None:
+        self.clock.now += LEASE + 1
+        self.sweeper.sweep()
+
+    @property
+    def account(self) -> Account:
+        return self.ledger.account(SUMMARIZER)
+
+    @property
+    def reasons(self) -> list[str]:
+        return [letter.reason for letter in self.dead.letters()]
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def client(request: pytest.FixtureRequest) -> Any:
+    if request.param == "fakeredis":
+        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    return request.getfixturevalue("redis_client")
+
+
+@pytest.fixture
+def shop(client: redis.Redis, clock: Any, ended: Any) -> Shop:
+    """A bus with three sessions."""
+    shop = Shop(client, clock)
+    shop.bus.publish(*(ended(f"s{number}") for number in range(3)))
+    return shop
+
+
+def assert_set_aside(shop: Shop, taken: int) -> None:
+    """Hold the account of three deliveries, of which so many were taken from us, to what has to become of them."""
+    assert (shop.account.orphans, shop.account.balance) == (taken, taken)
+    assert shop.account.why.startswith(f"{taken} were taken out of the pending list")
+    shop.later()
+    assert (shop.account.dead, shop.account.balance, shop.account.why) == (taken, 0, "")
+    assert all("somebody else acknowledged it" in reason for reason in shop.reasons)
+    for letter in shop.dead.letters():
+        assert letter.session_id
+        assert shop.dead.redrive(letter, SUMMARIZER)
+    assert (shop.account.dead, shop.account.in_flight, shop.account.balance) == (0, 3, 0)
+
+
+def test_what_somebody_else_acknowledges_is_set_aside_and_can_be_redriven(shop: Shop) -> None:
+    first, *_ = shop.receive()
+
+    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+
+    assert shop.bus.commit(first, Effects()) == Duplicate()
+    assert_set_aside(shop, 1)
+
+
+def test_what_is_pending_of_a_consumer_that_is_deleted_is_set_aside(shop: Shop) -> None:
+    shop.receive()
+
+    shop.client.xgroup_delconsumer(STREAM, GROUP, "nous")
+
+    assert_set_aside(shop, 3)
+
+
+def test_a_group_that_is_destroyed_is_offered_all_again_and_counts_nothing_twice(shop: Shop) -> None:
+    done, *_ = shop.receive()
+    shop.bus.commit(done, Effects())
+
+    shop.client.xgroup_destroy(STREAM, GROUP)
+    with pytest.raises(GroupGone):
+        shop.receive()
+    shop.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=1, lease=LEASE)
+    shop.later()
+
+    again = shop.receive()
+    assert len(again) == 2
+    assert (shop.account.received, shop.account.done, shop.account.in_flight, shop.account.balance) == (4, 1, 3, 0)
+    assert shop.reasons == []
+
+
+def test_a_dead_letter_of_a_group_that_was_destroyed_is_redriven_without_being_counted_twice(shop: Shop) -> None:
+    buried, *_ = shop.receive()
+    shop.bus.bury(buried.ticket, progress=None, reason="x")
+    shop.client.xgroup_destroy(STREAM, GROUP)
+    with pytest.raises(GroupGone):
+        shop.receive()
+    shop.receive()
+
+    assert shop.dead.redrive(shop.dead.letters()[0], SUMMARIZER)
+
+    assert (shop.account.in_flight, shop.account.balance) == (3, 0)
+
+
+@pytest.mark.parametrize("key", ["t:leases:episode-summarizer", "t:progress:episode-summarizer"])
+def test_deliveries_whose_leases_or_progress_are_deleted_are_tried_again(shop: Shop, key: str) -> None:
+    shop.receive()
+
+    shop.client.delete(key)
+    shop.later()
+    shop.later()
+
+    tried = [progress.attempt for _, progress in _overdue(shop)]
+    assert len(tried) == 3
+    assert min(tried) >= 2
+    assert (shop.account.received, shop.account.in_flight, shop.account.balance) == (3, 3, 0)
+
+
+def test_what_somebody_else_receives_is_no_false_alarm_and_is_taken_over(shop: Shop) -> None:
+    shop.receive()
+    shop.client.xadd(STREAM, {"event": b'{"data":{"session_id":"s9","transcript":"User: hi"}}'})
+
+    shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=10)
+
+    assert (shop.account.foreign, shop.account.in_flight, shop.account.balance) == (1, 4, 0)
+    shop.sweeper.sweep()
+    assert (shop.account.received, shop.account.foreign, shop.account.balance) == (4, 0, 0)
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(
+    redis_client: redis.Redis, clock: Any, ended: Any, *, is_ours: bool
+) -> None:
+    shop = Shop(redis_client, clock)  # fakeredis does not tell XAUTOCLAIM what was deleted
+    shop.bus.publish(ended("s1"), ended("s2"))
+    if is_ours:
+        shop.receive()
+    else:
+        shop.bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+        shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=10)
+
+    shop.client.xtrim(STREAM, maxlen=1, approximate=False)
+    shop.sweeper.sweep()
+
+    assert (shop.account.dead, shop.account.in_flight, shop.account.received, shop.account.balance) == (1, 1, 2, 0)
+    assert shop.reasons == ["its entry was deleted from the stream while it was pending"]
+
+
+def test_a_stream_that_is_deleted_takes_what_was_pending_to_the_dead_letters(
+    redis_client: redis.Redis, clock: Any, ended: Any
+) -> None:
+    shop = Shop(redis_client, clock)  # fakeredis calls a stream that is gone by another error
+    shop.bus.publish(*(ended(f"s{number}") for number in range(3)))
+    shop.receive()
+
+    shop.client.delete(STREAM)
+    with pytest.raises(GroupGone):
+        shop.receive()
+    shop.receive()
+    shop.later()
+
+    assert (shop.account.dead, shop.account.in_flight, shop.account.balance) == (3, 0, 0)
+
+
+def test_counters_that_are_deleted_are_told_of(shop: Shop) -> None:
+    shop.receive()
+
+    shop.client.delete("t:account:episode-summarizer")
+
+    assert shop.account.balance == -3
+    assert "deleted or set back" in shop.account.why
+
+
+def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(shop: Shop, client: Any, ended: Any) -> None:
+    other = Shop(client, shop.clock, prefix="u")
+    other.bus.publish(ended("s0"))
+    [delivery] = other.receive()
+    shop.receive()
+
+    assert other.bus.commit(delivery, Effects()) == Committed()
+    shop.later()
+    other.later()
+
+    assert (shop.account.in_flight, shop.account.balance) == (3, 0)
+    assert (other.account.done, other.account.balance, other.account.received) == (1, 0, 1)
+
+
+def test_what_is_pending_or_over_is_not_taken_for_taken(shop: Shop) -> None:
+    first, second, _ = shop.receive()
+    shop.bus.commit(first, Effects())
+
+    assert [shop.bus.disown(each.ticket) for each in (first, second)] == [False, False]
+
+    assert (shop.account.done, shop.account.dead, shop.account.balance) == (1, 0, 0)
+
+
+def test_it_is_set_aside_once_however_many_sweep(shop: Shop) -> None:
+    first, *_ = shop.receive()
+    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+
+    assert [shop.bus.disown(first.ticket) for _ in range(2)] == [True, False]
+
+    assert shop.account == Account(received=3, dead=1, in_flight=2)
+
+
+def _overdue(shop: Shop) -> list[tuple[Any, Progress]]:
+    shop.clock.now += LEASE + 1
+    return list(shop.bus.overdue(SUMMARIZER, limit=10))

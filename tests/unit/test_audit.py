@@ -1,0 +1,71 @@
+"""Who looks whether the accounts add up, and what he says."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from structlog.testing import capture_logs
+
+from nous.bus.base import Subscription
+from nous.bus.ledger import Account, Ledger
+from nous.errors import Unavailable
+from nous.events import SessionEnded
+from nous.runtime.audit import Auditor
+
+TOY = Subscription("toy", SessionEnded)
+GOOD, BAD, WORSE = Account(received=3, done=3), Account(received=3, done=2), Account(received=3, done=1)
+
+
+class Told:
+    """A ledger that tells one account after the other, and stops who asks when there is none left."""
+
+    def __init__(self, accounts: Sequence[Account | Exception]) -> None:
+        self._left = list(accounts)
+        self.auditor = Auditor([TOY], ledger=cast("Ledger", self), interval=0, again=0)
+
+    def account(self, subscription: Subscription) -> Account:
+        assert subscription == TOY
+        found = self._left.pop(0)
+        if not self._left:
+            self.auditor.stop()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def told_of(*accounts: Account | Exception) -> list[Any]:
+    with capture_logs() as logs:
+        Told(accounts).auditor.run()
+    return [(line["log_level"], line["event"], line.get("difference")) for line in logs]
+
+
+ALARM = "the account does not add up"
+
+
+def test_what_adds_up_is_not_told() -> None:
+    assert told_of(GOOD, GOOD) == []
+
+
+def test_what_is_mended_by_the_next_look_is_not_told() -> None:
+    assert told_of(BAD, GOOD, BAD, GOOD) == []
+
+
+def test_what_does_not_add_up_is_told_once_and_again_when_it_is_another_difference() -> None:
+    assert told_of(BAD, BAD, BAD, WORSE, WORSE) == [("error", ALARM, 1), ("error", ALARM, 2)]
+
+
+def test_it_is_told_that_it_adds_up_again() -> None:
+    assert told_of(BAD, BAD, GOOD) == [("error", ALARM, 1), ("info", "the account adds up again", None)]
+
+
+def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely() -> None:
+    told = told_of(*[Unavailable("away")] * 5, KeyError("x"), BAD, BAD)
+
+    assert [event for _, event, _ in told] == [*["the accounts could not be looked at"] * 4, ALARM]
+
+
+def test_the_cause_is_named_as_far_as_it_can_be_known() -> None:
+    assert Account.of({"received": 3, "done": 1}, in_flight=0, leased=2).why.startswith("2 were taken out of")
+    assert Account.of({"received": 3, "done": 1}, in_flight=0, leased=0).why.startswith("2 were received and are now")
+    assert Account.of({"done": 1}, in_flight=2, leased=2).why.startswith("3 more are accounted for")
+    assert Account.of({"received": 1}, in_flight=3, leased=1).why == ""
+    assert Account.of({"received": 3}, in_flight=3, leased=0).why == ""

@@ -1,0 +1,111 @@
+"""What a dead letter tells of each attempt, and what it does not tell."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from nous import log
+from nous.bus.mishaps import Fate, Mishap, gathered, history_of
+from nous.effects import Effects
+from nous.errors import BadInput, Deferred, Retryable
+from nous.events import Event
+from nous.jobs.base import Line
+
+SAID = "'I want to tell my boss that this is over', password=hunter22"
+
+
+def _raise(error: BaseException) -> Callable[[Event], Effects]:
+    def behave(_: Event) -> Effects:
+        raise error
+
+    return behave
+
+
+def _again(runtime: Any) -> None:
+    runtime.later()
+    runtime.sweeper.sweep()
+
+
+def test_each_attempt_is_told_with_what_went_wrong_and_where(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    later = Deferred("quota", until=runtime.clock.date() + timedelta(seconds=30))
+    for error in (Retryable("away"), later, KeyError("content"), BadInput("hopeless")):
+        runtime.toy.behave = _raise(error)
+        runtime.run()
+        _again(runtime)
+
+    [letter] = runtime.bus.letters()
+    assert [(each.attempt, each.fate, each.text) for each in letter.history] == [
+        (1, Fate.FAILED, "Retryable: away"),
+        (2, Fate.PUT_OFF, "Deferred: quota"),
+        (3, Fate.FAILED, "KeyError: 'content'"),
+        (4, Fate.FAILED, "BadInput: hopeless"),
+    ]
+    assert all(each.place.endswith("in behave") for each in letter.history)
+    times = [each.at for each in letter.history]
+    assert times == sorted(times)
+    assert letter.traceback.splitlines()[-1] == "! BadInput: hopeless"
+
+
+def test_crashes_are_told_from_deaths_and_from_jobs_that_were_lost(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("poison"))
+    runtime.dispatcher.dispatch()
+    runtime.jobs.lose()
+    _again(runtime)
+    runtime.toy.behave = _raise(SystemExit(9))
+    for line in (Line.LIVE, Line.LIVE, Line.QUARANTINE, Line.QUARANTINE):
+        with pytest.raises(SystemExit):
+            runtime.run(line)
+        if line is Line.QUARANTINE:
+            order = runtime.jobs.submitted[-1]
+            runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, order.attempt)
+        _again(runtime)
+
+    [letter] = runtime.bus.letters()
+    assert [(each.attempt, each.fate) for each in letter.history] == [
+        (1, Fate.LOST),
+        (2, Fate.CRASHED),
+        (3, Fate.CRASHED),
+        (4, Fate.KILLED),
+        (5, Fate.KILLED),
+    ]
+
+
+@pytest.mark.parametrize("error", [Retryable(SAID), ValueError(SAID), BadInput(SAID)])
+def test_what_an_error_quotes_is_neither_kept_nor_logged_nor_told_to_the_queue(
+    runtime: Any, ended: Any, error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.configure("debug", "json")
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(error)
+
+    said: list[str] = []
+    for _ in range(3):
+        said += runtime.run()
+        runtime.later()
+        said += [progress.reason for _, progress in runtime.bus.overdue(runtime.sweeper._subscription, limit=1)]
+        runtime.sweeper.sweep()
+
+    [letter] = runtime.bus.letters()
+    kept = f"{said} {letter} {capsys.readouterr().err}"
+    assert "boss" not in kept
+    assert "hunter22" not in kept
+    assert "characters" in kept
+
+
+def test_a_line_that_says_nothing_to_this_release_is_passed_over() -> None:
+    good = Mishap(fate=Fate.FAILED, attempt=2, text="x")
+    lines = ["", "no", "1 {}", "1 []", '1 {"fate":"teleported"}', "x " + good.encode(), "9" * 40 + " " + good.encode()]
+
+    assert [each.attempt for each in history_of("\n".join([*lines, f"1000 {good.encode()}"]))] == [2]
+
+
+def test_attempts_that_came_to_the_same_are_shown_as_one() -> None:
+    history = tuple(Mishap(fate=Fate.PUT_OFF, attempt=n, text="quota") for n in range(1, 5))
+    last = Mishap(fate=Fate.FAILED, attempt=5, text="x")
+
+    assert [(each.attempt, each.times) for each in gathered((*history, last))] == [(4, 4), (5, 1)]
