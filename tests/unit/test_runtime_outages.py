@@ -82,10 +82,10 @@ def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bus that does not answer when it is told for the first time what follows."""
     amend, is_back = MemoryBus.amend, failing(1)
 
-    def amend_when_back(self: MemoryBus, *said: Any, before: Progress, after: Progress, lease: float) -> bool:
+    def amend_when_back(self: MemoryBus, *said: Any, after: Progress, **more: Any) -> bool:
         if after.state is State.WAITING and is_back() != "taken":
             raise AssertionError
-        return amend(self, *said, before=before, after=after, lease=lease)
+        return amend(self, *said, after=after, **more)
 
     monkeypatch.setattr(MemoryBus, "amend", amend_when_back)
 
