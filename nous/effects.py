@@ -51,10 +51,14 @@ def for_today(by: str, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepVector:
-    """Keep what *embedder* made of an episode's summary, in place of what it made of an earlier edition's."""
+    """Keep what *embedder* made of an episode's summary, in place of what it made of an earlier edition's.
+
+    *of* is the state of the edition that the handler saw; where that has changed, the vector is not its any more.
+    """
 
     scope: Scope
     episode_id: UUID
+    of: str
     embedder: str
     vector: "NDArray[np.float32]"
 

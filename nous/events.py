@@ -223,6 +223,14 @@ class FactsUnembedded(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EpisodesUnembedded(Event):
+    """Episodes of a scope wait for a vector, and are found by their words alone until then."""
+
+    type: ClassVar[str] = "episodes_unembedded"
+    needs_session: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class FactEvent(Event):
     """What the four fact events have in common. `reason` says in words why the verdict was reached."""
 
@@ -279,13 +287,7 @@ class JobDeadLettered(Event):
     counts: Mapping[str, int]
 
 
-def kinds() -> dict[str, type[Event]]:
+def kinds(of: type[Event] = Event) -> dict[str, type[Event]]:
     """Every concrete event by its type, as declared by whatever has been imported."""
-    found: dict[str, type[Event]] = {}
-    waiting = [Event]
-    while waiting:
-        kind = waiting.pop()
-        waiting.extend(kind.__subclasses__())
-        if kind.type:
-            found[kind.type] = kind
-    return found
+    own = {of.type: of} if of.type else {}
+    return own | {name: kind for each in of.__subclasses__() for name, kind in kinds(each).items()}

@@ -64,20 +64,24 @@ class Producer:
     ) -> Iterator[Published]:
         """Publish the sessions in a file, or one that is at hand; nothing happens before each is asked for.
 
-        One that was forgotten is refused, unless it is wanted *again*. *warn* is told what has to be known of one that
-        is published all the same.
+        One that was forgotten is refused, unless it is wanted *again*; the others in its file are published before that
+        is said. *warn* is told what has to be known of one that is published all the same.
         """
+        refusal: WasForgotten | None = None
         for event in self._events(session, about, upload=upload, warn=warn):
             if again and self._tombstones:
                 self._tombstones.lift(event.scope, name_of(event))
             try:
                 [receipt] = self._bus.publish(event, lane=lane, durable=durable)
-            except WasForgotten:
+            except WasForgotten as error:
                 self._release(event)
-                raise
+                refusal = refusal or error
+                continue
             if not receipt.fresh:
                 self._follow_up(event)
             yield Published(event=event, receipt=receipt)
+        if refusal:
+            raise refusal
 
     def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> Receipt:
         """Publish what was decided in a session; the same words in the same session are said once.

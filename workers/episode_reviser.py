@@ -112,11 +112,12 @@ def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
 
 
 def revised(stored: Episode, understood: Understood, brief: Brief, author: Author, event: EpisodeOutdated) -> Episode:
-    """The next edition of *stored*."""
+    """The next edition of *stored*. Lessons that it had stay where the model tells none."""
+    told = understood.summary
     return replace(
         stored,
         edition=stored.edition + 1,
-        summary=understood.summary,
+        summary=replace(told, key_points=told.key_points or stored.summary.key_points),
         candidate_facts=(*decided_facts(brief.decisions), *understood.candidate_facts),
         decisions=brief.decisions,
         tier=Tier.LLM,

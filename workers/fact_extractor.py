@@ -1,17 +1,18 @@
-"""episode_summarized → fact_learned | fact_confirmed | fact_superseded | fact_linked."""
+"""episode_summarized → fact_learned | fact_confirmed | fact_superseded | fact_linked | what waits for the embedder."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
 import structlog
 
 from nous.clocks import not_ahead
-from nous.effects import Compromise, Effects, KeepVector, Write
+from nous.effects import Compromise, Effects, KeepVector
 from nous.episode import CandidateFact
 from nous.errors import BadInput, Deferred, Unavailable
 from nous.events import (
     EpisodeSummarized,
+    EpisodesUnembedded,
     Event,
     FactConfirmed,
     FactLearned,
@@ -31,6 +32,9 @@ NO_FACTS = "no candidate facts, and nothing in the summary to make any of"
 FORGOTTEN = "what it brings that can be learned was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
+_OF_EPISODES = 10**6
+"""The place among the events that follow of the one that no session waits for; it is none of the facts' numbers."""
+
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -38,7 +42,7 @@ class FactExtractor:
     """Learns what an episode may have taught, each fact once, and says what became of it.
 
     An episode that brings no candidate is read again for some, but not where they were forgotten. What cannot be
-    embedded now is learned all the same, and compared by its sense later.
+    embedded now is learned all the same, and compared by its sense later; so is the episode itself.
     """
 
     def __init__(self, kit: Kit) -> None:
@@ -56,7 +60,8 @@ class FactExtractor:
             return self._learned(event, brought)
         episode = self._kit.episodes.get(event.scope, event.episode_id)
         if episode and not episode.candidate_facts and lost_candidates(episode):
-            return Effects(writes=tuple(self._findable(event)), skipped=FORGOTTEN)
+            findable = self._findable(event)
+            return Effects(writes=findable.writes, events=findable.events, skipped=FORGOTTEN)
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:
@@ -77,18 +82,18 @@ class FactExtractor:
         return self._learned(event, self._usable(event, found))
 
     def _learned(self, event: EpisodeSummarized, found: Usable) -> Effects:
-        findable = tuple(self._findable(event))
+        findable = self._findable(event)
         if not found.candidates:
-            return Effects(writes=findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
+            return replace(findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
         lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event, self._kit.clock()))
         if not lesson.append.rows:
             reason = ALREADY_LEARNED if lesson.findings else FORGOTTEN
-            return Effects(writes=(lesson.append, *findable), skipped=reason)
+            return replace(findable, writes=(lesson.append, *findable.writes), skipped=reason)
         at = self._kit.clock()
         told: list[Event] = [*announcements(event, lesson.findings, by=NAME, at=at)]
         if lesson.waits:
             told.append(FactsUnembedded.after(event, by=NAME, index=len(told), at=at))
-        return Effects(writes=(lesson.append, *findable), events=tuple(told))
+        return Effects(writes=(lesson.append, *findable.writes), events=(*told, *findable.events))
 
     def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> Usable:
         kit = self._kit
@@ -97,16 +102,24 @@ class FactExtractor:
             _log.warning("candidates are not learned", dropped=dict(found.dropped), episode_id=str(event.episode_id))
         return found
 
-    def _findable(self, event: EpisodeSummarized) -> Iterator[Write]:
-        """The vector by which the stored episode is found; without one it is found by its words."""
+    def _findable(self, event: EpisodeSummarized) -> Effects:
+        """The vector by which the stored episode is found; while it has none, it is found by its words."""
         episode, embedder = self._kit.episodes.get(event.scope, event.episode_id), self._kit.embedder
         if episode is None:
-            return
+            return Effects()
         try:
             [vector] = embedder.embed([episode.summary.text])
-            yield KeepVector(scope=event.scope, episode_id=episode.id, embedder=embedder.id, vector=vector)
-        except (Unavailable, Deferred, BadInput) as error:
+        except BadInput as error:
             _log.warning("an episode is found by its words alone", reason=str(error), episode_id=str(episode.id))
+            return Effects()
+        except (Unavailable, Deferred) as error:
+            _log.warning("an episode is found by its words for now", reason=str(error), episode_id=str(episode.id))
+            waits = EpisodesUnembedded.after(event, by=NAME, index=_OF_EPISODES, at=self._kit.clock())
+            return Effects(events=(waits,))
+        kept = KeepVector(
+            scope=event.scope, episode_id=episode.id, of=episode.state, embedder=embedder.id, vector=vector
+        )
+        return Effects(writes=(kept,))
 
 
 def _is_forgotten(found: Usable) -> bool:
@@ -130,5 +143,5 @@ WORKER = Worker(
     NAME,
     EpisodeSummarized,
     FactExtractor.from_kit,
-    emits=(FactLearned, FactConfirmed, FactSuperseded, FactLinked, FactsUnembedded),
+    emits=(FactLearned, FactConfirmed, FactSuperseded, FactLinked, FactsUnembedded, EpisodesUnembedded),
 )

@@ -13,6 +13,7 @@ COMMANDS = (
     Command("down", "nous.cli.server:down", "Stop the embedded server; its data stays."),
     Command("worker", "nous.cli.run:worker", "Run one or more workers in this process."),
     Command("publish", "nous.cli.publish:publish", "Hand over sessions that have ended."),
+    Command("watch", "nous.cli.watch:watch", "Hand over sessions in folders that never said goodbye."),
     Command("decide", "nous.cli.decide:decide", "Keep what was decided in a session that still runs."),
     Command("status", "nous.cli.status:status", "Show streams, queues, workers and the accounts, or one session."),
     Command("episodes", "nous.cli.memory:episodes", "List what sessions have left behind."),

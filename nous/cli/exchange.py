@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copymode
@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import click
 
-from nous.bus.base import Refused
+from nous.bus.base import Lane, Refused
 from nous.cli.carried import in_time, lines_of, usable
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.importing import Imported, Importer
@@ -23,6 +23,7 @@ from nous.episode import Episode
 from nous.errors import BadInput
 from nous.fact import Learned, Row
 from nous.jobs.rq.census import workers_seen
+from nous.learning.announcing import unembedded_episodes
 from nous.learning.forgotten import without_candidates
 from nous.readable import one_line
 from nous.scope import Scope
@@ -111,8 +112,8 @@ def _records(world: World, scope: Scope) -> Iterator[Carried]:
 def import_(ctx: click.Context, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input, be it packed with gzip or Zstandard.
 
-    What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. Facts get
-    vectors by the embedder that is set here, and are compared with those that are known, by a worker. Of lines that
+    What is there already stays as it is, so importing twice adds nothing; what was forgotten stays forgotten. A worker
+    makes vectors by the embedder that is set here, and compares facts with those that are known. Of lines that
     cannot be used the first few are reported, and the others counted; the rest are taken all the same. A time that is
     more than a day ahead is taken as now.
     """
@@ -133,6 +134,7 @@ def import_(ctx: click.Context, source: str) -> None:
     complaints.close(source, damage=content.damage, is_all=not (episodes or rows))
     gone = sum(_is_forgotten(world, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(world, episode) for episode in episodes)})
+    _announce(world, episodes)
     imports = [Importer(world, scope, found).run() for scope, found in rows.items()]
     counts = sum((each.added for each in imports), counts)
     say(f"{_counted(counts)} were new; what was there already stayed as it is")
@@ -184,9 +186,9 @@ def _warnings(
     if episodes_gone or told:
         what = f"{counted(episodes_gone, 'episode')} and {counted(told, 'telling')} of facts"
         yield f"left out was what was forgotten here: {what}"
-    if counts[Learned]:
+    if waiting := [noun for noun, kind in (("facts", Learned), ("episodes", Episode)) if counts[kind]]:
         when = "a worker makes them" if workers_seen(world.rq_client) else "no worker runs: nous up"
-        yield f"the facts wait for vectors; {when}"
+        yield f"the {' and '.join(waiting)} wait for vectors; {when}"
 
 
 def keep(world: World, episode: Episode) -> bool:
@@ -196,6 +198,16 @@ def keep(world: World, episode: Episode) -> bool:
         if not isinstance(world.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Refused):
             return True
     return False
+
+
+def _announce(world: World, episodes: Iterable[Episode]) -> None:
+    """Have workers embed *episodes*; also where none was new: an import that was cut off had published nothing yet."""
+    states: defaultdict[Scope, set[str]] = defaultdict(set)
+    for each in episodes:
+        states[each.scope].add(f"{each.id} {each.state}")
+    for scope, found in sorted(states.items()):
+        event = unembedded_episodes(scope, state="\n".join(sorted(found)), at=world.kit.clock())
+        world.bus.publish(event, lane=Lane.BULK)
 
 
 def _is_forgotten(world: World, episode: Episode) -> bool:

@@ -12,9 +12,10 @@ from types import FrameType
 import click
 
 from nous.cli.frame import INTERRUPTED, App
+from nous.cli.watch import watcher_of
 from nous.errors import BadInput, Misconfigured, Unavailable
 from nous.jobs.rq.quarantine import run_quarantine
-from nous.runtime.fleet import Fleet
+from nous.runtime.fleet import Fleet, Post
 from nous.runtime.quarantine import Quarantines
 from nous.server.connect import address, embedded_directory, masked
 from nous.server.lock import held
@@ -51,6 +52,7 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
 def up(app: App) -> None:
     """Run everything on this machine: the embedded server, if that is configured, and every worker.
 
+    It sweeps the folders that are set (watch.folders) for sessions of which nobody has told.
     When it ends the server stays, so that producers can go on; `nous down` stops it.
     """
     directory = app.settings.data_dir
@@ -65,15 +67,15 @@ def up(app: App) -> None:
                 f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
             ) from None
         click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(world.workers))}; Ctrl-C stops")
-        _run(world, sorted(world.workers), app)
+        _run(world, sorted(world.workers), app, also=[*watcher_of(world)])
     if embedded_directory(app.settings):
         click.echo("stopped; the server stays until `nous down`")
 
 
-def _run(world: World, names: Sequence[str], app: App) -> None:
+def _run(world: World, names: Sequence[str], app: App, *, also: Sequence[Post] = ()) -> None:
     config = ["--config", str(app.config_path)] if app.config_path else []
     quarantines = Quarantines([sys.executable, "-m", "nous", *config, "worker", "--quarantine"])
-    crew = fleet(world, names, open_quarantine=quarantines.open)
+    crew = fleet(world, names, open_quarantine=quarantines.open, also=also)
     _stop_on_signals(crew, quarantines)
     crew.start()
     was_asked = crew.wait()

@@ -9,6 +9,7 @@ from nous.codec import NO_SESSION
 from nous.events import (
     NAMESPACE,
     EpisodeSummarized,
+    EpisodesUnembedded,
     Event,
     FactConfirmed,
     FactEvent,
@@ -51,16 +52,26 @@ def repairs(cause: Event, mended: Iterable[Mended], *, by: str, at: datetime) ->
 
 def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
     """That facts of *scope* wait for vectors: the same event however often it is said of a log in the same *state*."""
-    event_id = uuid5(NAMESPACE, f"unembedded\n{scope}\n{state}")
-    return FactsUnembedded(
-        id=event_id,
-        time=at,
-        source="nous",
-        scope=scope,
-        agent_id="default",
-        session_id=NO_SESSION,
-        trace_id=event_id,
-    )
+    return FactsUnembedded(**_of_scope(scope, f"unembedded\n{scope}\n{state}", at))
+
+
+def unembedded_episodes(scope: Scope, *, state: str, at: datetime) -> EpisodesUnembedded:
+    """That episodes of *scope* wait for vectors: the same event however often it is said of the same *state*."""
+    return EpisodesUnembedded(**_of_scope(scope, f"unembedded episodes\n{scope}\n{state}", at))
+
+
+def _of_scope(scope: Scope, name: str, at: datetime) -> dict[str, Any]:
+    """The envelope of what is said of no session, under an id that derives from *name*."""
+    event_id = uuid5(NAMESPACE, name)
+    return {
+        "id": event_id,
+        "time": at,
+        "source": "nous",
+        "scope": scope,
+        "agent_id": "default",
+        "session_id": NO_SESSION,
+        "trace_id": event_id,
+    }
 
 
 def _of_finding(finding: Finding, episode_id: UUID) -> Iterator[_Said]:

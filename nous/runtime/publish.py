@@ -22,7 +22,7 @@ from nous.transcript.input.tap import Tap
 from nous.transcript.notes import Notes
 from nous.transcript.read import session_content
 from nous.transcript.refusal import damage, refusal
-from nous.transcript.sessions import split_sessions
+from nous.transcript.sessions import Session, split_sessions
 
 AT_ONCE = "it can be read only once, and workers read a session later: save it to a file, and publish that"
 """Why nothing is handed over that comes from a pipe, and what to do."""
@@ -66,8 +66,9 @@ class Handover:
     def of_file(self, path: Path, about: About, *, send: bool = False, warn: Warn = logged) -> Iterator[SessionEvent]:
         """The sessions in a file, usually one; each refers to the file, or, with *send*, holds what it says.
 
-        A file of several sessions is always taken apart and sent, since a reference names a whole file. *warn* is told
-        of one that is packed and damaged: what comes before the damage is handed over.
+        A file of several sessions is always taken apart and sent, since a reference names a whole file; of those that
+        cannot be used it is told in the end. *warn* is told of a file that is packed and damaged: what comes before the
+        damage is handed over.
 
         Raises:
             NotFound: there is no such file.
@@ -85,7 +86,7 @@ class Handover:
             _warn_of_damage(path, notes.skipped, warn)
             if about.session_id is not None and len(parts) > 1:
                 raise BadInput(f"{path} holds {len(parts)} sessions; they cannot all be called {about.session_id!r}")
-            yield from (self.of_content(part.content, replace(about, session_id=part.id)) for part in parts)
+            yield from self._of_parts(path, parts, about)
             return
         transcript = read_transcript(path, format=about.format)
         if reason := refusal(transcript, was_told=about.format is not None):
@@ -96,6 +97,19 @@ class Handover:
             yield self.of_content(_plain(path, about.format), about)
         else:
             yield self._event(about, transcript, dataref=path.resolve().as_uri())
+
+    def _of_parts(self, path: Path, parts: Sequence[Session], about: About) -> Iterator[SessionEvent]:
+        complaints: list[BadInput] = []
+        for part in parts:
+            try:
+                event = self.of_content(part.content, replace(about, session_id=part.id))
+            except BadInput as error:
+                complaints.append(error)
+            else:
+                yield event
+        if complaints:
+            counts = f"{len(complaints)} of its {len(parts)} sessions"
+            raise BadInput(f"{path}: {counts} cannot be used, the first because: {complaints[0]}")
 
     def of_content(self, content: bytes | str | Messages, about: About) -> SessionEvent:
         """The session whose transcript is *content*: the text of a file, or a list of chat messages."""

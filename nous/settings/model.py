@@ -154,6 +154,16 @@ class PublishSettings(Group):
     inline_limit: PositiveInt = 32768
 
 
+class WatchSettings(Group):
+    """Which folders are swept for sessions of which nobody has told."""
+
+    folders: tuple[Directory, ...] = ()
+    scope: str = "default"
+    idle: Seconds = 30 * 60
+    since: Seconds = 30 * 86400
+    interval: Seconds = 60
+
+
 class DashboardSettings(Group):
     """Who may look at the queues from other machines."""
 
@@ -191,6 +201,7 @@ class Settings(BaseSettings):
     index: IndexSettings = IndexSettings()
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()
+    watch: WatchSettings = WatchSettings()
     dashboard: DashboardSettings = DashboardSettings()
 
     @classmethod

@@ -132,7 +132,11 @@ class EpisodeVectors(Protocol):
     def episode_vectors(
         self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
     ) -> "Mapping[UUID, NDArray[np.float32]]":
-        """The vectors by *embedder* of those of these episodes that have one."""
+        """The vectors by *embedder* of those of these episodes that have one, be it of an earlier edition."""
+        ...
+
+    def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
+        """The episodes of whose current edition *embedder* has made no vector, the one that ended last first."""
         ...
 
 

@@ -7,6 +7,7 @@
 | <p>:episode-versions:<scope>                 | hash   | kept           | episode id -> state, for the commit      |
 | <p>:episode-editions:<scope>                 | hash   | kept           | <episode id>/<edition> -> an earlier one |
 | <p>:episode-vectors:<scope>:<embedder>       | hash   | kept           | episode id -> its vector, float32        |
+| <p>:episode-vector-states:<scope>:<embedder> | hash   | kept           | episode id -> of which state that is     |
 | <p>:briefs:<scope>                           | hash   | kept           | episode id -> what it was made from      |
 | <p>:decisions:<scope>:<episode id>           | hash   | kept           | event id -> a decision, JSON             |
 | <p>:calibrations                             | hash   | kept           | embedder -> its threshold, measured      |
@@ -20,11 +21,13 @@
 | <p>:candidates:<scope>:{<tag>}               | vset   | kept           | facts by their vectors (vector sets)     |
 | <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | how much of the log that set has         |
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
+| <p>:watched:<scope>:<place>                  | hash   | 30 days        | file (hashed) -> what became of it, JSON |
 | <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a log made anew of that version  |
 | <p>:rewriting:<scope>                        | string | 20 seconds     | that somebody makes the log anew         |
 
-All but the last five are written only by a commit, and removed by one or by who forgets. A transcript is written by
-whoever publishes with an upload; the commit of its event releases it. Candidates, which may be on another server, are
+All but the last six are written only by a commit, and removed by one or by who forgets. A transcript is written by
+whoever publishes with an upload; the commit of its event releases it. What is watched is written by whoever sweeps that
+folder of that host, and kept for 30 days from the last sweep on. Candidates, which may be on another server, are
 written from the log by whoever is about to judge.
 """
 
@@ -57,6 +60,9 @@ class StoreKeys:
 
     def episode_vectors(self, scope: Scope, embedder: str) -> str:
         return f"{self._of('episode-vectors', scope)}:{_encoded(embedder)}"
+
+    def episode_vector_states(self, scope: Scope, embedder: str) -> str:
+        return f"{self._of('episode-vector-states', scope)}:{_encoded(embedder)}"
 
     def briefs(self, scope: Scope) -> str:
         return self._of("briefs", scope)
@@ -115,6 +121,9 @@ class StoreKeys:
     def transcripts_of(self, scope: Scope) -> str:
         """What the names of all transcripts uploaded for *scope*, and no others, begin with."""
         return f"{self._of('transcript', scope)}:"
+
+    def watched(self, scope: Scope, place: str) -> str:
+        return f"{self._of('watched', scope)}:{place}"
 
     def aside(self, scope: Scope, version: str, name: str, part: str) -> str:
         return f"{self.asides_of(scope, version)}{name}:{part}"

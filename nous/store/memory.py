@@ -67,7 +67,7 @@ class MemoryStore:
         self._lock = RLock()
         self._episodes: dict[Scope, dict[UUID, Episode]] = {}
         self._earlier: dict[tuple[Scope, UUID], list[Episode]] = {}
-        self._episode_vectors: dict[tuple[Scope, UUID, str], NDArray[np.float32]] = {}
+        self._episode_vectors: dict[tuple[Scope, UUID, str], tuple[str, NDArray[np.float32]]] = {}
         self._briefs: dict[tuple[Scope, UUID], Brief] = {}
         self._unrefined: dict[tuple[Scope, UUID], str] = {}
         self._anchors: dict[tuple[Scope, str, str], Anchor] = {}
@@ -113,7 +113,16 @@ class MemoryStore:
     ) -> "dict[UUID, NDArray[np.float32]]":
         with self._lock:
             kept = {each: self._episode_vectors.get((scope, each, embedder)) for each in episode_ids}
-        return {episode_id: vector for episode_id, vector in kept.items() if vector is not None}
+        return {episode_id: found[1] for episode_id, found in kept.items() if found}
+
+    def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
+        with self._lock:
+            kept = {
+                id_: found[0]
+                for (where, id_, by), found in self._episode_vectors.items()
+                if (where, by) == (scope, embedder)
+            }
+            return [each.id for each in self.recent(scope, 10**9) if kept.get(each.id) != each.state]
 
     def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None:
         with self._lock:
@@ -191,7 +200,10 @@ class MemoryStore:
                 found = self.anchor(scope, agent_id=agent_id, session_id=session_id)
                 is_same = (found.event_id if found else None) == event_id
                 return None if is_same else f"the anchored summary of session {session_id} has changed"
-            case ReleaseTranscript() | KeepDecision() | KeepVector() | NoteTried():
+            case KeepVector(scope=scope, episode_id=episode_id, of=of):
+                stored = self.get(scope, episode_id)
+                return None if stored and stored.state == of else f"episode {episode_id} has changed"
+            case ReleaseTranscript() | KeepDecision() | NoteTried():
                 return None
 
     def _save(self, write: SaveEpisode) -> None:
@@ -214,8 +226,8 @@ class MemoryStore:
                 self._anchors[anchor.scope, anchor.agent_id, anchor.session_id] = anchor
             case NoteTried(scope=scope, episode_id=episode_id, by=by):
                 self._unrefined[scope, episode_id] = by
-            case KeepVector(scope=scope, episode_id=episode_id, embedder=embedder, vector=vector):
-                self._episode_vectors[scope, episode_id, embedder] = vector
+            case KeepVector(scope=scope, episode_id=episode_id, embedder=embedder, vector=vector, of=of):
+                self._episode_vectors[scope, episode_id, embedder] = of, vector
             case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
                 self._decisions.setdefault((scope, episode_id), {})[event_id] = decision
             case AppendFacts(scope=scope):

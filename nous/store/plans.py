@@ -114,8 +114,17 @@ def _keep(write: KeepDecision, keys: StoreKeys) -> Plan:
 
 
 def _keep_vector(write: KeepVector, keys: StoreKeys) -> Plan:
-    kept = keys.episode_vectors(write.scope, write.embedder)
-    return Plan(commands=(Command("HSET", kept, (str(write.episode_id), write.vector.astype("<f4").tobytes())),))
+    name, vector = str(write.episode_id), write.vector.astype("<f4").tobytes()
+    states = keys.episode_vector_states(write.scope, write.embedder)
+    return Plan(
+        checks=(Check("HGET", keys.episode_versions(write.scope), (name,), write.of),),
+        commands=(
+            # In this order: one that breaks off leaves a vector without its state, which is made again.
+            Command("HDEL", states, (name,)),
+            Command("HSET", keys.episode_vectors(write.scope, write.embedder), (name, vector)),
+            Command("HSET", states, (name, write.of)),
+        ),
+    )
 
 
 def _anchor(write: SaveAnchor, keys: StoreKeys) -> Plan:

@@ -57,6 +57,16 @@ class RedisEpisodes:
         pairs = zip(episode_ids, stored, strict=True)
         return {episode_id: np.frombuffer(raw, dtype="<f4") for episode_id, raw in pairs if raw is not None}
 
+    def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
+        names = self._ask("ZRANGE", self._keys.episodes_by_end(scope), 0, -1, "REV")
+        if not names:
+            return ()
+        current = self._ask("HMGET", self._keys.episode_versions(scope), *names)
+        embedded = set(self._ask("HKEYS", self._keys.episode_vectors(scope, embedder)))
+        states = self._ask("HMGET", self._keys.episode_vector_states(scope, embedder), *names)
+        found = zip(names, current, states, strict=True)
+        return [UUID(name.decode()) for name, now, of in found if now and not (name in embedded and _is_of(now, of))]
+
     def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
         stored = self._ask("HGET", self._keys.briefs(scope), str(episode_id))
         return None if stored is None else unpacked(stored)
@@ -73,3 +83,11 @@ class RedisEpisodes:
     def _ask(self, command: str, key: str, *arguments: str | bytes | int) -> Any:
         with translated():
             return self._client.execute_command(command, key, *arguments)
+
+
+def _is_of(current: bytes, state: bytes | None) -> bool:
+    """Whether a vector that was made of *state* is of the edition that is *current*.
+
+    Releases that kept no states have made it of the first, unless there is another.
+    """
+    return b"/" not in current if state is None else state == current

@@ -110,6 +110,8 @@ class RedisErasure:
         yield Trace("anchored summaries", *self._matching(keys.anchors(scope), anchored))
         for key in self._named(scope, "episode-vectors"):
             yield Trace("episode vectors", key, (name,))
+        for key in self._named(scope, "episode-vector-states"):
+            yield Trace("index entries", key, (name,))
         for uploaded in (session_id, compacting_name(session_id)):
             for key in self._scan(keys.transcript(scope, uploaded, digest="*")):
                 yield Trace("uploaded transcripts", key)

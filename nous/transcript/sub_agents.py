@@ -7,7 +7,8 @@ from pathlib import Path
 from nous.transcript.model import Entry, Kind, SubAgent
 
 _NAMED_IN_RESULT = re.compile(r"\bagentId: *(\w{4,64})")
-_FOLDER = "subagents"
+FOLDER = "subagents"
+"""Where they lie."""
 
 
 def sub_agents_beside(path: Path, entries: Sequence[Entry]) -> tuple[SubAgent, ...]:
@@ -16,7 +17,7 @@ def sub_agents_beside(path: Path, entries: Sequence[Entry]) -> tuple[SubAgent, .
     Claude Code keeps them in `<session>/subagents/agent-<id>.jsonl`, qbit in `subagents/<id>-<call>/transcript.json`,
     Cursor in `subagents/<id>.jsonl`. Raises OSError.
     """
-    if _FOLDER in {path.parent.name, path.parent.parent.name}:
+    if FOLDER in {path.parent.name, path.parent.parent.name}:
         return ()
     found = {_name_of(place): place for place in _places(path)}
     calls = _calls_by_agent(entries, found)
@@ -25,7 +26,7 @@ def sub_agents_beside(path: Path, entries: Sequence[Entry]) -> tuple[SubAgent, .
 
 def _places(path: Path) -> Iterator[Path]:
     own = path.name.partition(".")[0]
-    for folder in (path.parent / own / _FOLDER, path.parent / _FOLDER):
+    for folder in (path.parent / own / FOLDER, path.parent / FOLDER):
         if folder.is_dir():
             yield from folder.glob("*.jsonl")
             yield from folder.glob("*/transcript.json")

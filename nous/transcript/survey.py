@@ -7,11 +7,10 @@ from pathlib import Path
 from time import process_time
 
 from nous.errors import BadInput
+from nous.transcript.folders import Unreadable, below
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.read import read_transcript
 from nous.transcript.refusal import damage, refusal
-
-_OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
 
 
 @dataclass(slots=True)
@@ -41,10 +40,11 @@ class Survey:
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
     """Read every file at *paths*, and below those that are folders, where hidden ones are left out.
 
-    What holds no session is refused, as it is where sessions are published; and so are pipes, which may never end.
+    What holds no session is refused, as it is where sessions are published; and so are pipes, which may never end, and
+    folders that cannot be read.
     """
     found = Survey()
-    for path in _files(paths):
+    for path in _files(paths, found.refused.__setitem__):
         began = clock()
         try:
             transcript = _usable(path)
@@ -73,21 +73,11 @@ def _usable(path: Path) -> Transcript:
     return transcript
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Each file once. Below a folder, hidden ones and those of programs are left out."""
+def _files(paths: Iterable[Path], unreadable: Unreadable) -> Iterator[Path]:
+    """Each file once."""
     seen: set[Path] = set()
     for path in paths:
-        for file in _below(path) if path.is_dir() else (path,):
+        for file in below(path, unreadable) if path.is_dir() else (path,):
             if (own := file.resolve()) not in seen:
                 seen.add(own)
                 yield file
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for place in sorted(folder.iterdir()):
-        if place.name.startswith(".") or place.name in _OF_PROGRAMS:
-            continue
-        if place.is_dir() and not place.is_symlink():
-            yield from _below(place)
-        elif place.is_file():
-            yield place

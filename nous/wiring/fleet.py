@@ -22,15 +22,17 @@ _SWEEPS = 12
 """Sweeps between two looks at the accounts: a minute, as they are set if nobody says otherwise."""
 
 
-def fleet(world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None]) -> Fleet:
-    """What runs the named workers in this process.
+def fleet(
+    world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None], also: Iterable[Post] = ()
+) -> Fleet:
+    """What runs the named workers in this process, and what is to run beside them.
 
     Raises:
         NotFound: one of them does not exist.
         Misconfigured: the model that is set cannot be asked.
     """
     world.check_model()
-    posts: list[Post] = []
+    posts: list[Post] = [*also]
     subscriptions = [world.subscription(name) for name in names]
     for name in (each.group for each in subscriptions):
         posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name), *upgraders(world, name)]

@@ -11,7 +11,7 @@ from nous.bus.memory import MemoryBus
 from nous.bus.redis import RedisBus
 from nous.effects import Effects, Write
 from nous.events import DecisionRecorded
-from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, FactLog
+from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, EpisodeVectors, FactLog
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.plans import plan_for
@@ -36,6 +36,7 @@ class Store:
     episodes: Episodes
     facts: FactLog
     uploads: Uploads
+    vectors: EpisodeVectors
     bus: Bus
 
     def write(self, *writes: Write) -> bool:
@@ -45,7 +46,7 @@ class Store:
 
 def in_memory() -> Store:
     store = MemoryStore(KEYS)
-    return Store(store, store, store, store, store, store, MemoryBus(store.apply))
+    return Store(store, store, store, store, store, store, store, MemoryBus(store.apply))
 
 
 def on_redis(client: redis.Redis) -> Store:
@@ -58,5 +59,6 @@ def on_redis(client: redis.Redis) -> Store:
         episodes=episodes,
         facts=RedisFactLog(client, KEYS),
         uploads=RedisUploads(client),
+        vectors=episodes,
         bus=RedisBus(client, plan_of=partial(plan_for, keys=KEYS), keys=bus_keys),
     )

@@ -1,5 +1,6 @@
 """Episodes are made anew when there is a better means, aside from the ones there are, which stay reachable."""
 
+import pytest
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld
 
@@ -74,6 +75,37 @@ def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> N
     assert [each.prompt_version for each in editions] == [NEWER, "episode-1"]
     assert [each.summary.title for each in editions] == ["Another title for the same session of billing", GOOD["title"]]
     assert world.account("episode-reviser").done == 1
+
+
+def test_lessons_that_were_there_stay_where_the_model_tells_none() -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+    world.answers = lambda _: answer(title="Another title for the same session of billing", key_points=[])
+    world.use(world.author(version=NEWER))
+
+    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
+    world.work()
+
+    (episode,) = world.episodes
+    assert episode.edition == 2
+    assert episode.summary.title == "Another title for the same session of billing"
+    assert list(episode.summary.key_points) == GOOD["key_points"]
+
+
+@pytest.mark.parametrize("blank", ["title", "summary"])
+def test_an_answer_that_leaves_the_title_or_the_summary_blank_takes_the_place_of_nothing(blank: str) -> None:
+    world = ModelWorld()
+    world.publish()
+    world.work()
+    world.answers = lambda _: answer(**{blank: " "})
+    world.use(world.author(version=NEWER))
+
+    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
+    world.work()
+
+    (episode,) = world.episodes
+    assert (episode.edition, episode.summary.title) == (1, GOOD["title"])
 
 
 def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:

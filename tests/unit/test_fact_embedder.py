@@ -9,11 +9,12 @@ from uuid import uuid5
 import pytest
 from builders.episodes import HOME, episode
 from builders.kits import kit_of
+from builders.moody import Moody
 
 from nous.effects import Effects, SaveEpisode
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact
-from nous.errors import BadInput, Deferred, Unavailable
+from nous.errors import Deferred
 from nous.events import NAMESPACE, EpisodeSummarized, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
 from nous.fact import LogVersion
 from nous.kit import Kit
@@ -30,22 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class Moody(Hashed):
-    """An embedder that can be switched off, and refuses texts with a word."""
-
-    def __init__(self, *, dim: int = 256, refuses: str = "") -> None:
-        super().__init__(dim=dim)
-        self.is_out = False
-        self._refuses = refuses
-
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        if self.is_out:
-            raise Unavailable("the embedder is out")
-        if self._refuses and any(self._refuses in text for text in texts):
-            raise BadInput("it will not take one of these texts")
-        return super().embed(texts)
 
 
 class NoTranscripts:

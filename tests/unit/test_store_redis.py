@@ -152,6 +152,7 @@ def test_every_key_is_in_the_glossary() -> None:
         KEYS.episode_versions(HERE),
         KEYS.episode_editions(HERE),
         KEYS.episode_vectors(HERE, "a:b/c"),
+        KEYS.episode_vector_states(HERE, "a:b/c"),
         KEYS.briefs(HERE),
         KEYS.decisions(HERE, ID),
         KEYS.calibrations,
@@ -164,6 +165,7 @@ def test_every_key_is_in_the_glossary() -> None:
         KEYS.fact_vectors(HERE, "a:b/c", dim=384, block=0),
         *KEYS.candidates(HERE, "a:b/c", dim=384),
         KEYS.transcript(HERE, "a:b/c", digest="d"),
+        KEYS.watched(HERE, "a" * 32),
         KEYS.aside(HERE, "1:c:0:0", "a", "rows"),
         KEYS.rewriting(HERE),
     ]

@@ -1,0 +1,119 @@
+"""Which episodes have a vector of what they say now, asked of each store."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import redis
+from builders import stores
+from builders.episodes import HOME, NOON, WORK, episode
+from builders.stores import KEYS, Store
+from numpy.typing import NDArray
+
+from nous.effects import KeepVector, SaveEpisode
+from nous.episode import Episode
+from nous.store.redis_erasure import RedisErasure
+
+MINI, OTHER = "a:mini", "b:other"
+VECTOR: NDArray[np.float32] = np.array([0.6, 0.8], dtype=np.float32)
+
+
+def kept(of: Episode, *, by: str = MINI) -> KeepVector:
+    return KeepVector(scope=of.scope, episode_id=of.id, of=of.state, embedder=by, vector=VECTOR)
+
+
+def next_edition(of: Episode) -> Episode:
+    return replace(of, edition=of.edition + 1)
+
+
+def test_episodes_wait_for_a_vector_those_that_ended_last_first(store: Store) -> None:
+    saved = [episode(f"s{hour}", ended_at=NOON + timedelta(hours=hour)) for hour in (1, 3, 2)]
+    for each in saved:
+        store.write(SaveEpisode(episode=each))
+    first, last, middle = (each.id for each in saved)
+
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [last, middle, first]
+    assert store.write(kept(saved[2]))
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [last, first]
+    assert list(store.vectors.without_vector(WORK, embedder=MINI)) == []
+
+
+def test_each_embedder_makes_vectors_of_its_own(store: Store) -> None:
+    saved = episode()
+    store.write(SaveEpisode(episode=saved))
+    store.write(kept(saved))
+
+    assert list(store.vectors.without_vector(HOME, embedder=OTHER)) == [saved.id]
+    assert store.write(kept(saved, by=OTHER))
+    assert not [*store.vectors.without_vector(HOME, embedder=MINI), *store.vectors.without_vector(HOME, embedder=OTHER)]
+
+
+def test_a_new_edition_waits_for_a_vector_and_is_found_by_that_of_the_earlier_one_until_then(store: Store) -> None:
+    saved = episode()
+    store.write(SaveEpisode(episode=saved))
+    store.write(kept(saved))
+
+    store.write(SaveEpisode(episode=next_edition(saved), replaces=saved))
+
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [saved.id]
+    assert list(store.vectors.episode_vectors(HOME, [saved.id], embedder=MINI)) == [saved.id]
+    assert store.write(kept(next_edition(saved)))
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == []
+
+
+def test_a_vector_that_comes_late_does_not_take_the_place_of_one_of_a_newer_edition(store: Store) -> None:
+    saved, newer = episode(), next_edition(episode())
+    store.write(SaveEpisode(episode=saved))
+    store.write(SaveEpisode(episode=newer, replaces=saved))
+    store.write(kept(newer))
+
+    assert not store.write(kept(saved))
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == []
+
+
+def test_nothing_is_kept_of_an_episode_that_is_not_there(store: Store) -> None:
+    saved = episode()
+
+    assert not store.write(kept(saved))
+    assert list(store.vectors.episode_vectors(HOME, [saved.id], embedder=MINI)) == []
+
+
+def test_keeping_a_vector_twice_changes_nothing(store: Store) -> None:
+    saved = episode()
+    store.write(SaveEpisode(episode=saved))
+
+    assert [store.write(kept(saved)) for _ in range(2)] == [True, True]
+    np.testing.assert_array_equal(store.vectors.episode_vectors(HOME, [saved.id], embedder=MINI)[saved.id], VECTOR)
+
+
+def test_a_release_that_kept_no_states_has_embedded_the_first_edition(redis_client: redis.Redis) -> None:
+    store, first, second = stores.on_redis(redis_client), episode("first"), episode("second")
+    for each in (first, second):
+        store.write(SaveEpisode(episode=each))
+        redis_client.hset(KEYS.episode_vectors(HOME, MINI), str(each.id), VECTOR.tobytes())
+    store.write(SaveEpisode(episode=next_edition(second), replaces=second))
+
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [second.id]
+
+
+def test_a_vector_whose_state_was_not_written_any_more_is_made_again(redis_client: redis.Redis) -> None:
+    store, saved = stores.on_redis(redis_client), episode()
+    store.write(SaveEpisode(episode=saved))
+    store.write(SaveEpisode(episode=next_edition(saved), replaces=saved))
+    store.write(kept(next_edition(saved)))
+
+    redis_client.hdel(KEYS.episode_vector_states(HOME, MINI), str(saved.id))
+
+    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [saved.id]
+
+
+def test_of_a_forgotten_session_neither_vector_nor_state_is_left(redis_client: redis.Redis) -> None:
+    store, saved, other = stores.on_redis(redis_client), episode("mine"), episode("theirs")
+    for each in (saved, other):
+        store.write(SaveEpisode(episode=each))
+        store.write(kept(each))
+
+    RedisErasure(redis_client, KEYS).session(HOME, "mine")
+
+    for key in (KEYS.episode_vectors(HOME, MINI), KEYS.episode_vector_states(HOME, MINI)):
+        assert redis_client.hkeys(key) == [str(other.id).encode()]

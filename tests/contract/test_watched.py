@@ -1,0 +1,90 @@
+"""What is remembered of files that were found on disk, in each place where that is kept."""
+
+from pathlib import Path
+
+import pytest
+import redis
+from builders.keyspace import keys_with
+
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.redis_watched import KEPT, RedisWatched
+from nous.store.watched import Place, Remembered, Untouched, Watched, WatchedInMemory, digest_of, name_of, unpacked
+
+HERE = Place(Scope(), "laptop", Path("/sessions"))
+ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
+HANDED_OVER = Remembered(120, 1_800_000_000_123_456_789)
+REFUSED = Remembered(7, 1_800_000_000_000_000_001, "it is empty", 1_800_000_000_000_000_002)
+
+
+@pytest.fixture
+def watched(kept_on: redis.Redis | None) -> Watched:
+    return WatchedInMemory() if kept_on is None else RedisWatched(kept_on, StoreKeys("t"))
+
+
+def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: Watched) -> None:
+    watched.remember(HERE, ONE, HANDED_OVER)
+    watched.remember(HERE, OTHER, REFUSED)
+
+    assert watched.recall(HERE) == {ONE: HANDED_OVER, OTHER: REFUSED}
+
+
+def test_of_a_place_in_which_nobody_has_looked_nothing_is_known(watched: Watched) -> None:
+    watched.remember(HERE, ONE, HANDED_OVER)
+
+    others = (HERE._replace(scope=Scope(project="b")), HERE._replace(host="pc"), HERE._replace(folder=Path("/s")))
+    assert [watched.recall(other) for other in others] == [{}, {}, {}]
+
+
+def test_what_is_said_later_of_a_file_takes_the_place_of_what_was_known(watched: Watched) -> None:
+    for said in (REFUSED, HANDED_OVER, HANDED_OVER):
+        watched.remember(HERE, ONE, said)
+
+    assert watched.recall(HERE) == {ONE: HANDED_OVER}
+
+
+def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: Watched) -> None:
+    watched.remember(HERE, ONE, HANDED_OVER)
+    watched.remember(HERE, OTHER, REFUSED)
+
+    for _ in range(2):
+        watched.keep(HERE, without={OTHER, name_of(Path("/never"))})
+    watched.keep(HERE)
+
+    assert watched.recall(HERE) == {ONE: HANDED_OVER}
+
+
+def test_who_only_looks_is_told_what_is_known_and_changes_nothing(watched: Watched) -> None:
+    watched.remember(HERE, ONE, HANDED_OVER)
+    untouched = Untouched(watched)
+
+    untouched.remember(HERE, OTHER, REFUSED)
+    untouched.keep(HERE, without={ONE})
+
+    assert untouched.recall(HERE) == watched.recall(HERE) == {ONE: HANDED_OVER}
+
+
+def test_a_place_where_nobody_looks_any_more_is_forgotten_in_the_end(redis_client: redis.Redis) -> None:
+    watched, key = RedisWatched(redis_client, StoreKeys("t")), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
+    watched.remember(HERE, ONE, HANDED_OVER)
+    assert 0 < int(redis_client.ttl(key)) <= KEPT  # pyright: ignore[reportArgumentType]
+
+    redis_client.expire(key, 60)
+    watched.keep(HERE)
+
+    assert int(redis_client.ttl(key)) > 60  # pyright: ignore[reportArgumentType]
+
+
+def test_what_another_release_wrote_is_as_good_as_nothing(redis_client: redis.Redis) -> None:
+    watched, key = RedisWatched(redis_client, StoreKeys("t")), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
+    watched.remember(HERE, ONE, HANDED_OVER)
+    redis_client.hset(key, OTHER, "what is this")
+
+    assert watched.recall(HERE) == {ONE: HANDED_OVER}
+    assert unpacked(b"[1, 2]") is None
+
+
+def test_neither_a_path_nor_its_place_can_be_read_from_what_is_kept(redis_client: redis.Redis) -> None:
+    RedisWatched(redis_client, StoreKeys("t")).remember(HERE, ONE, HANDED_OVER)
+
+    assert keys_with(redis_client, "sessions", "laptop", "jsonl") == {}

@@ -1,0 +1,172 @@
+"""`nous watch` and `nous up` with folders to sweep, on a real server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.command_line import Nous
+from builders.keyspace import keys_with
+
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.cli.frame import BAD_INPUT, FAILED
+from nous.wiring import World
+
+HOUR, DAY = 3600, 86400
+COUNTED = ("handed_over", "known", "still_going", "past", "refused", "refused_before", "put_off")
+
+
+def written(folder: Path, name: str, *, age: float = HOUR, text: str = "") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text or f"User: I am session {name}, and live in Berlin.\n\nAssistant: I will remember that.\n")
+    os.utime(path, (time.time() - age, time.time() - age))
+    return path
+
+
+def lengths(world: World) -> list[int]:
+    """How many sessions were received, live and in bulk."""
+    return [world.client.xlen(BusKeys().stream("session_ended", lane)) for lane in Lane]  # pyright: ignore[reportReturnType]
+
+
+def process(*arguments: str, **more: str) -> "subprocess.Popen[bytes]":
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, "-m", "nous", *arguments], env=os.environ | more, stdout=quiet, stderr=quiet
+    )
+
+
+@contextmanager
+def running(*arguments: str, **more: str) -> "Generator[subprocess.Popen[bytes]]":
+    started = process(*arguments, **more)
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.wait()
+
+
+def test_what_a_sweep_tells_adds_up_and_its_exit_code_tells_of_what_was_refused(
+    nous: Nous, world: World, tmp_path: Path
+) -> None:
+    folder = tmp_path / ".agent"
+    for name, age in (("a.txt", HOUR), ("b.txt", 2 * DAY), ("going.txt", 10), ("past.txt", 40 * DAY)):
+        written(folder, name, age=age)
+    bad = written(folder, "bad.jsonl", text='{"torn')
+
+    first = nous("watch", folder, "--once")
+    second = nous("watch", folder, "--once", "--json")
+
+    assert first.exit_code == FAILED
+    assert "5 seen: 2 handed over, 0 known, 1 still going, 1 past, 1 refused\n" in first.stdout
+    assert f"nous: {bad}: this is no transcript" in first.stderr
+    assert "1 file not written for 30 days: " in first.stderr
+    assert "nous publish --bulk" in first.stderr
+    told = json.loads(second.stdout)
+    assert second.exit_code == 0
+    assert told["seen"] == sum(told[each] for each in COUNTED) == 5
+    assert [told["known"], told["refused_before"]] == [2, 1]
+    assert lengths(world) == [1, 1]
+
+
+def test_a_dry_run_says_what_would_be_handed_over_and_does_nothing(nous: Nous, world: World, tmp_path: Path) -> None:
+    path = written(tmp_path, "s.txt")
+
+    looked = nous("watch", tmp_path, "--dry-run")
+
+    assert looked.stdout == f"would be handed over, live: {path}\n{LOOKED}\n"
+    assert lengths(world) == [0, 0]
+    assert "1 handed over" in nous("watch", tmp_path, "--once").stdout
+
+
+LOOKED = "1 seen: 1 would be handed over, 0 known, 0 still going, 0 past, 0 refused"
+
+
+def test_what_is_past_can_be_had_with_a_longer_time(nous: Nous, world: World, tmp_path: Path) -> None:
+    written(tmp_path, "s.txt", age=100 * DAY)
+
+    assert "1 past" in nous("watch", tmp_path, "--once").stdout
+    assert "1 handed over" in nous("watch", tmp_path, "--once", "--since", "365d").stdout
+    assert lengths(world) == [0, 1]
+
+
+def test_a_session_in_two_scopes_is_handed_over_in_each(nous: Nous, tmp_path: Path) -> None:
+    written(tmp_path, "s.txt")
+
+    for scope in ("one", "other"):
+        assert "1 handed over" in nous("watch", tmp_path, "--once", "--scope", scope).stdout
+    assert "1 known" in nous("watch", tmp_path, "--once", "--scope", "one").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "code"),
+    [
+        ((), "name a folder, or set watch.folders", BAD_INPUT),
+        (("/no/such/folder",), "there is no folder /no/such/folder", BAD_INPUT),
+        (("/", "--idle", "soon"), "'soon' is no duration", 2),
+        (("/", "--scope", "a//b"), "scope", BAD_INPUT),
+    ],
+)
+def test_what_makes_no_sense_is_said(nous: Nous, arguments: tuple[str, ...], said: str, code: int) -> None:
+    looked = nous("watch", *arguments, "--once")
+
+    assert looked.exit_code == code
+    assert said in looked.stderr
+
+
+def test_a_forgotten_session_does_not_come_back_and_its_file_is_in_no_key(
+    nous: Nous, world: World, tmp_path: Path
+) -> None:
+    session = '{"id":"%s","messages":[{"role":"user","content":"%s"}]}\n'
+    written(tmp_path, "planted.jsonl", text=session % ("planted", "hi") + session % ("other", "hi"))
+    nous("watch", tmp_path, "--once")
+    assert nous("forget", "--session", "planted", "--yes").exit_code == 0
+    assert lengths(world) == [1, 0]
+    written(tmp_path, "planted.jsonl", text=session % ("planted", "hello") + session % ("other", "hello"))
+
+    again = nous("watch", tmp_path, "--once", "--json")
+
+    assert lengths(world) == [2, 0]
+    assert [each["why"] for each in json.loads(again.stdout)["files"]["refused"]] == ["its session was forgotten"]
+    assert keys_with(world.client, "planted") == {}
+
+
+def test_killed_at_any_moment_and_two_at_once_it_hands_over_every_session_once(
+    nous: Nous, world: World, tmp_path: Path, wait_until: Any
+) -> None:
+    for number in range(150):
+        written(tmp_path, f"{number}.txt", age=HOUR + number)
+    for enough in (1, 40, 90):
+        one, other = (process("watch", str(tmp_path), NOUS_WATCH__INTERVAL="0.1") for _ in range(2))
+        wait_until(lambda least=enough: lengths(world)[0] >= least, f"{enough} sessions to be handed over")
+        for each in (one, other):
+            each.kill()
+            each.wait()
+
+    told = json.loads(nous("watch", tmp_path, "--once", "--json").stdout)
+
+    assert told["handed_over"] + told["known"] == told["seen"] == 150
+    assert lengths(world) == [150, 0]
+    assert json.loads(nous("watch", tmp_path, "--once", "--json").stdout)["known"] == 150
+
+
+def test_everything_that_runs_on_this_machine_sweeps_the_folders_that_are_set(
+    nous: Nous, world: World, tmp_path: Path, wait_until: Any
+) -> None:
+    (tmp_path / "sessions").mkdir()
+    folders = json.dumps([str(tmp_path / "sessions"), str(tmp_path / "none")])
+    with running("up", NOUS_WATCH__FOLDERS=folders, NOUS_WATCH__INTERVAL="0.1", NOUS_WATCH__SCOPE="ann") as up:
+        written(tmp_path, "sessions/s.txt")
+        wait_until(lambda: "session s-" in nous("episodes", "--scope", "ann").stdout, "its episode")
+        up.send_signal(signal.SIGTERM)
+        assert up.wait(timeout=30) == 0
+
+    assert lengths(world) == [1, 0]

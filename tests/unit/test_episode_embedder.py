@@ -1,0 +1,211 @@
+"""Vectors for episodes that came, or had to do, without one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import NoReturn
+from uuid import UUID
+
+import pytest
+from builders.episodes import HOME, episode
+from builders.kits import kit_of
+from builders.moody import Moody
+
+from nous.effects import Effects, KeepVector, SaveEpisode
+from nous.episode import CandidateFact, Episode
+from nous.errors import Deferred
+from nous.events import EpisodeSummarized, EpisodesUnembedded, Event, SessionEnded
+from nous.kit import Kit
+from nous.learning.announcing import unembedded_episodes
+from nous.store.memory import MemoryStore
+from workers.episode_embedder import NOTHING_WAITS, WORKER
+from workers.fact_extractor import WORKER as EXTRACTOR
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class NoTranscripts:
+    def read(self, event: Event) -> NoReturn:
+        raise AssertionError(f"no transcript is needed for {event.id}")
+
+
+class Scene:
+    """The worker over a store in memory."""
+
+    def __init__(self, embedder: Moody) -> None:
+        self.store = MemoryStore()
+        self.use(embedder)
+
+    def use(self, embedder: Moody) -> None:
+        """From now on, workers have this embedder."""
+        self.embedder = embedder
+        self.kit: Kit = kit_of(self.store, transcripts=NoTranscripts(), embedder=embedder, clock=lambda: AT)
+
+    def save(self, *sessions: str, **more: str) -> list[Episode]:
+        saved = [titled(episode(session), more.get("title", f"About {session}")) for session in sessions]
+        for each in saved:
+            assert self.store.apply([SaveEpisode(episode=each)]) is None
+        return saved
+
+    def replace(self, old: Episode, title: str) -> Episode:
+        new = replace(titled(old, title), edition=old.edition + 1)
+        assert self.store.apply([SaveEpisode(episode=new, replaces=old)]) is None
+        return new
+
+    def summarized(self, of: Episode, *facts: str) -> Effects:
+        """What follows from it being told that *of* was made."""
+        said = EpisodeSummarized.of(of, cause=ended(of), by="episode-summarizer", at=AT)
+        event = replace(said, candidate_facts=tuple(CandidateFact(text=text) for text in facts))
+        return self.done(EXTRACTOR.build(self.kit)(event))
+
+    def steps(self, event: Event | None = None) -> Iterator[Effects]:
+        """What follows from episodes that wait, to the end."""
+        following: Sequence[Event] = [event or unembedded_episodes(HOME, state="now", at=AT)]
+        while following:
+            [event] = following
+            effects = self.done(WORKER.build(self.kit)(event))
+            yield effects
+            following = effects.events
+
+    def done(self, effects: Effects) -> Effects:
+        assert self.store.apply(effects.writes) is None
+        return effects
+
+    def waiting(self) -> Sequence[UUID]:
+        return self.store.without_vector(HOME, embedder=self.embedder.id)
+
+    def is_of(self, vector_of: Episode) -> bool:
+        """Whether the vector that is kept is the one of what this episode says."""
+        found = self.store.episode_vectors(HOME, [vector_of.id], embedder=self.embedder.id)[vector_of.id]
+        return bool((found == self.embedder.embed([vector_of.summary.text])[0]).all())
+
+
+def titled(of: Episode, title: str) -> Episode:
+    return replace(of, summary=replace(of.summary, title=title))
+
+
+def ended(of: Episode) -> SessionEnded:
+    return SessionEnded(
+        id=of.event_id,
+        time=AT,
+        source="tests",
+        scope=HOME,
+        agent_id="a",
+        session_id=of.session_id,
+        trace_id=of.event_id,
+    )
+
+
+def test_an_embedder_that_is_out_costs_an_episode_no_word_and_its_vector_is_made_when_it_is_back() -> None:
+    scene = Scene(Moody())
+    [saved] = scene.save("s1")
+    scene.embedder.is_out = True
+
+    effects = scene.summarized(saved, "Tim likes tea")
+
+    [waits] = [each for each in effects.events if isinstance(each, EpisodesUnembedded)]
+    assert scene.store.get(HOME, saved.id) == saved
+    assert list(scene.waiting()) == [saved.id]
+    with pytest.raises(Deferred):
+        list(scene.steps(waits))
+    scene.embedder.is_out = False
+    list(scene.steps(waits))
+    assert not scene.waiting()
+    assert scene.is_of(saved)
+
+
+def test_an_episode_that_teaches_nothing_gets_its_vector_later_too() -> None:
+    scene = Scene(Moody())
+    [saved] = scene.save("s1")
+    scene.summarized(saved, "Tim likes tea")
+    newer = scene.replace(saved, "Another title")
+    scene.embedder.is_out = True
+
+    effects = scene.summarized(newer, "Tim likes tea")
+
+    assert effects.skipped == "already learned"
+    [waits] = effects.events
+    scene.embedder.is_out = False
+    list(scene.steps(waits))
+    assert scene.is_of(newer)
+
+
+def test_what_waits_for_the_embedder_is_not_what_a_session_waits_for() -> None:
+    scene = Scene(Moody())
+    [saved] = scene.save("s1")
+    scene.embedder.is_out = True
+
+    [*_, waits] = scene.summarized(saved, "Tim likes tea").events
+
+    first = EpisodesUnembedded.after(
+        EpisodeSummarized.of(saved, cause=ended(saved), by="episode-summarizer", at=AT), by="fact-extractor", at=AT
+    )
+    assert isinstance(waits, EpisodesUnembedded)
+    assert waits.id != first.id
+
+
+def test_many_episodes_are_embedded_some_at_a_time_and_doing_it_again_changes_nothing() -> None:
+    scene = Scene(Moody())
+    scene.save(*(f"s{number}" for number in range(100)))
+
+    steps = list(scene.steps())
+    again = list(scene.steps())
+
+    assert [len(each.writes) for each in steps] == [32, 32, 32, 4]
+    assert not scene.waiting()
+    assert [(each.writes, each.events, each.skipped) for each in again] == [((), (), NOTHING_WAITS)]
+
+
+def test_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:
+    scene = Scene(Moody(refuses="poison"))
+    poisoned = scene.save(*(f"p{number}" for number in range(40)), title="A poison")
+    good = scene.save(*(f"s{number}" for number in range(40)))
+
+    steps = list(islice(scene.steps(), 20))
+
+    assert set(scene.waiting()) == {each.id for each in poisoned}
+    assert all(scene.is_of(each) for each in good)
+    assert steps[-1].skipped == NOTHING_WAITS
+
+
+def test_another_embedder_makes_vectors_beside_those_of_the_first() -> None:
+    first, second = Moody(), Moody(dim=128)
+    scene = Scene(first)
+    [saved] = scene.save("s1")
+    scene.summarized(saved)
+    scene.use(second)
+    assert list(scene.waiting()) == [saved.id]
+
+    list(scene.steps())
+
+    assert scene.is_of(saved)
+    scene.use(first)
+    assert not scene.waiting()
+    assert scene.is_of(saved)
+
+
+def test_an_episode_that_changes_while_it_is_embedded_is_embedded_as_it_is_then() -> None:
+    scene = Scene(Moody())
+    [saved] = scene.save("s1")
+    event = unembedded_episodes(HOME, state="now", at=AT)
+    stale = WORKER.build(scene.kit)(event)
+    newer = scene.replace(saved, "Another title")
+
+    assert scene.store.apply(stale.writes) is not None
+    list(scene.steps(event))
+
+    assert scene.is_of(newer)
+
+
+def test_what_the_same_event_leads_to_is_the_same() -> None:
+    scene = Scene(Moody())
+    scene.save(*(f"s{number}" for number in range(33)))
+    event = unembedded_episodes(HOME, state="now", at=AT)
+
+    first, second = WORKER.build(scene.kit)(event), WORKER.build(scene.kit)(event)
+
+    assert [each.id for each in first.events] == [each.id for each in second.events]
+    assert {each.episode_id for each in first.writes if isinstance(each, KeepVector)} == {
+        each.episode_id for each in second.writes if isinstance(each, KeepVector)
+    }

@@ -1,0 +1,72 @@
+"""Which files in a folder are looked at."""
+
+import os
+from pathlib import Path
+
+from nous.transcript.folders import below, parts_of_sessions
+
+
+def files(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("User: hi")
+
+
+def complain(path: Path, why: str) -> None:
+    raise AssertionError(f"{path}: {why}")
+
+
+def seen(folder: Path) -> list[str]:
+    found = below(folder, complain, left_out=parts_of_sessions)
+    return [str(path.relative_to(folder)) for path in found]
+
+
+def test_files_come_in_the_order_of_their_names_and_hidden_ones_are_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude"
+    files(folder, "b.txt", "a/z.jsonl", "a/.hidden.jsonl", ".cache/c.jsonl", "c/node_modules/d.json", "c/e/f.jsonl")
+
+    assert seen(folder) == ["a/z.jsonl", "b.txt", "c/e/f.jsonl"]
+
+
+def test_links_that_go_round_in_circles_lead_nowhere_and_one_to_a_file_is_followed(tmp_path: Path) -> None:
+    files(tmp_path, "a/one.txt")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    (tmp_path / "itself").symlink_to("itself")
+    (tmp_path / "gone").symlink_to("nowhere")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "a" / "one.txt")
+
+    assert seen(tmp_path) == ["a/one.txt", "link.txt"]
+
+
+def test_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "null").symlink_to("/dev/null")
+
+    assert seen(tmp_path) == []
+
+
+def test_what_sub_agents_said_is_part_of_their_session(tmp_path: Path) -> None:
+    files(tmp_path, "s1.jsonl", "s1/subagents/agent-a.jsonl", "s2/transcript.json", "s2/subagents/b/transcript.json")
+
+    assert seen(tmp_path) == ["s1.jsonl", "s2/transcript.json"]
+    assert len([*below(tmp_path, complain)]) == 4
+
+
+def test_messages_in_files_of_their_own_are_parts_of_a_session_beside_them(tmp_path: Path) -> None:
+    files(tmp_path / "storage", "session/p/s1.json", "message/s1/m1.json", "part/m1/p1.json", "todo/s1.json")
+    files(tmp_path / "other", "message/note.txt")
+
+    assert seen(tmp_path) == ["other/message/note.txt", "storage/session/p/s1.json", "storage/todo/s1.json"]
+
+
+def test_a_folder_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    files(tmp_path, "a.txt")
+    told: list[Path] = []
+
+    found = [
+        *below(tmp_path, lambda path, _: told.append(path)),
+        *below(tmp_path / "gone", lambda p, _: told.append(p)),
+    ]
+
+    assert (found, told) == ([tmp_path / "a.txt"], [tmp_path / "gone"])

@@ -1,0 +1,252 @@
+"""Sweeping folders for sessions that are over, on a bus in memory."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene
+from structlog.testing import capture_logs
+
+from nous.bus.base import Lane
+from nous.errors import Misconfigured, NotFound, Unavailable
+from nous.runtime.publish import About
+from nous.runtime.watch import Journal
+from nous.runtime.watching import Fate, Sweep
+from nous.scope import Scope
+from nous.store.watched import Place
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+def counts(sweep: Sweep) -> Mapping[Fate, int]:
+    return {fate: count for fate, count in sweep.fates.items() if count}
+
+
+def test_what_is_over_is_handed_over_once_and_what_goes_on_or_is_past_is_left(scene: Scene) -> None:
+    scene.write("over.txt")
+    scene.write("deep/er.txt", age=20 * DAY)
+    scene.write("going.txt", age=60)
+    scene.write("past.txt", age=31 * DAY)
+
+    first, second = scene.sweep(), scene.sweep()
+
+    assert counts(first) == {Fate.HANDED_OVER: 2, Fate.GOING: 1, Fate.PAST: 1}
+    assert counts(second) == {Fate.KNOWN: 2, Fate.GOING: 1, Fate.PAST: 1}
+    assert (scene.received(), scene.received(Lane.BULK)) == (["over"], ["er"])
+
+
+def test_a_sweep_with_nothing_new_opens_no_file(scene: Scene) -> None:
+    for number in range(500):
+        scene.write(f"{number}.txt", text=TEXT if number % 5 else "")
+    scene.sweep()
+    assert len(scene.read) == 500
+
+    sweep = scene.sweep()
+
+    assert scene.read == []
+    assert counts(sweep) == {Fate.KNOWN: 400, Fate.REFUSED_BEFORE: 100}
+
+
+def test_a_session_that_goes_on_is_handed_over_again_when_it_is_idle_again(scene: Scene) -> None:
+    scene.write("s.txt")
+    scene.sweep()
+    scene.write("s.txt", text=TEXT + "\nUser: And in Paris.\n", age=0)
+
+    assert counts(scene.sweep()) == {Fate.GOING: 1}
+    scene.now += HOUR
+    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+    assert scene.received() == ["s", "s"]
+
+
+def test_what_a_hook_has_told_of_is_known(scene: Scene) -> None:
+    path = scene.write("s.txt")
+    list(scene.producer.publish(path, About(reason="clear")))
+
+    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert scene.received() == ["s"]
+
+
+def test_one_that_is_killed_before_it_remembers_hands_over_again_and_that_is_one_event(scene: Scene) -> None:
+    scene.write("s.txt")
+    scene.watched.is_dying = True
+    with pytest.raises(KeyboardInterrupt):
+        scene.sweep()
+    scene.watched.is_dying = False
+
+    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert scene.received() == ["s"]
+
+
+def test_one_that_is_killed_before_it_has_handed_over_remembers_nothing(scene: Scene) -> None:
+    scene.write("s.txt")
+
+    def die(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    scene.instead = die
+    with pytest.raises(KeyboardInterrupt):
+        scene.sweep()
+
+    scene.instead = lambda _: None
+    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+
+
+def test_what_is_written_while_a_file_is_read_is_seen_later(scene: Scene) -> None:
+    path = scene.write("s.txt")
+    scene.instead = lambda _: (path.write_text(TEXT * 2), os.utime(path, (NOW, NOW)))[1]
+    scene.sweep()
+    scene.instead = lambda _: None
+    scene.now += HOUR
+
+    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert scene.read == [path]
+    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert scene.read == []
+
+
+def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene) -> None:
+    path = scene.write("bad.jsonl", text='{"secret": 1\n')
+    scene.write("good.txt")
+
+    first, second = scene.sweep(), scene.sweep()
+
+    assert counts(first) == {Fate.REFUSED: 1, Fate.HANDED_OVER: 1}
+    assert "no transcript that nous can read" in first.refused[path]
+    assert counts(second) == {Fate.REFUSED_BEFORE: 1, Fate.KNOWN: 1}
+    assert second.refused_before == {path: "no transcript that nous can read"}
+    scene.write("bad.jsonl", text=TEXT)
+    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1, Fate.KNOWN: 1}
+
+
+@pytest.mark.parametrize(
+    ("error", "fate"),
+    [
+        (NotFound("it is gone"), Fate.PUT_OFF),
+        (Unavailable("the disk fails"), Fate.PUT_OFF),
+        (RecursionError("a defect"), Fate.REFUSED),
+    ],
+)
+def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Exception, fate: Fate) -> None:
+    bad = scene.write("bad.txt", age=HOUR)
+    scene.write("good.txt")
+
+    def fail(path: Path) -> None:
+        if path == bad:
+            raise error
+
+    scene.instead = fail
+
+    assert counts(scene.sweep()) == {fate: 1, Fate.HANDED_OVER: 1}
+    scene.instead = lambda _: None
+    assert counts(scene.sweep())[Fate.KNOWN if fate is Fate.REFUSED else Fate.HANDED_OVER] == 1
+
+
+def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_known(scene: Scene) -> None:
+    scene.write("s.txt")
+
+    def fail(_: Path) -> None:
+        raise Misconfigured("refused")
+
+    scene.instead = fail
+    with pytest.raises(Misconfigured):
+        scene.sweep()
+
+    scene.instead = lambda _: None
+    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+
+
+def test_a_file_that_two_folders_hold_is_handed_over_once(scene: Scene) -> None:
+    path = scene.write("a/s.txt")
+    (scene.folder / "b").mkdir()
+    (scene.folder / "b" / "link.txt").symlink_to(path)
+
+    sweep = scene.sweep(scene.folder / "b", scene.folder, path)
+
+    assert counts(sweep) == {Fate.HANDED_OVER: 1}
+    assert scene.received() == ["s"]
+
+
+def test_what_is_gone_is_remembered_no_longer_unless_a_folder_could_not_be_read(scene: Scene) -> None:
+    place = Place(Scope(), "here", scene.folder)
+    scene.write("s.txt")
+    scene.write("t.txt")
+    scene.sweep()
+    (scene.folder / "s.txt").unlink()
+
+    scene.sweep()
+    assert len(scene.watched.recall(place)) == 1
+    for path in scene.folder.iterdir():
+        path.unlink()
+    scene.folder.rmdir()
+    sweep = scene.sweep()
+
+    assert list(sweep.unreadable) == [scene.folder]
+    assert len(scene.watched.recall(place)) == 1
+
+
+def test_a_file_of_many_sessions_is_one_file_and_what_one_line_lacks_costs_that_one(scene: Scene) -> None:
+    lines = [{"id": name, "messages": [{"role": "user", "content": f"hello, I am {name}"}]} for name in ("a", "b", "c")]
+    text = "".join(json.dumps(each) + "\n" for each in [*lines[:2], {"nothing": 1}, lines[2]])
+    path = scene.write("runs.jsonl", text=text)
+
+    sweep = scene.sweep()
+
+    assert counts(sweep) == {Fate.REFUSED: 1}
+    assert sweep.refused[path].startswith("1 of its 4 sessions cannot be used, the first because: ")
+    found = scene.bus.receive(READER, lane=Lane.LIVE, limit=10, lease=60)
+    assert [each.event.session_id for each in found] == ["a", "b", "c"]
+
+
+def test_the_log_names_what_cannot_be_read_once_and_is_short_where_nothing_came_of_a_sweep(scene: Scene) -> None:
+    journal, gone = Journal(), scene.folder / "gone"
+    scene.write("s.txt")
+
+    with capture_logs() as logs:
+        for _ in range(2):
+            journal(scene.sweep(scene.folder, gone))
+
+    told = [(each["event"], each["log_level"], each.get("handed_over"), each.get("path")) for each in logs]
+    assert told == [
+        ("folders swept", "info", 1, None),
+        ("what cannot be read is not swept", "warning", None, str(gone)),
+        ("folders swept", "debug", 0, None),
+    ]
+
+
+def test_two_watchers_at_once_make_no_doubles_and_do_not_disturb_each_other(scene: Scene) -> None:
+    for number in range(3):
+        scene.write(f"{number}.txt", age=(number + 1) * HOUR)
+    other = scene.watcher()
+
+    def meanwhile(_: Path) -> None:
+        scene.instead = lambda _: None
+        other.sweep()
+
+    scene.instead = meanwhile
+
+    assert scene.sweep().fates.total() == 3
+    assert sorted(scene.received()) == ["0", "1", "2"]
+    assert counts(scene.sweep()) == {Fate.KNOWN: 3}
+
+
+def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Scene) -> None:
+    told: list[Sweep] = []
+    scene.write("s.txt")
+    scene.instead = lambda _: (_ for _ in ()).throw(Unavailable("not yet")) if len(told) < 2 else None
+    watcher = scene.watcher()
+
+    def take(sweep: Sweep) -> None:
+        told.append(sweep)
+        if sweep.handed_over:
+            watcher.stop()
+
+    scene.told = take
+    watcher = scene.watcher()
+    watcher.run()
+
+    assert [counts(each) for each in told] == [{Fate.PUT_OFF: 1}, {Fate.PUT_OFF: 1}, {Fate.HANDED_OVER: 1}]

@@ -1,0 +1,98 @@
+"""What a file is to a sweep, by its time and size alone."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.bus.base import Lane
+from nous.runtime.watching import Fate, Found, Rules, Sweep, Verdict, decide, lane_of
+from nous.store.watched import Remembered
+
+NOW = 1_800_000_000.0
+HOUR, DAY = 3600.0, 86400.0
+RULES = Rules(idle=HOUR, since=30 * DAY)
+FILE = Path("/sessions/one.jsonl")
+
+
+def found(age: float, *, size: int = 100, changed_ns: int = 5) -> Found:
+    return Found(FILE, size, round((NOW - age) * 1e9), changed_ns)
+
+
+@pytest.mark.parametrize(
+    ("age", "verdict"),
+    [
+        (0, Verdict.GOING),
+        (HOUR - 1, Verdict.GOING),
+        (HOUR, Verdict.OVER),
+        (30 * DAY, Verdict.OVER),
+        (30 * DAY + 1, Verdict.PAST),
+        (-HOUR, Verdict.GOING),
+        (-2 * DAY, Verdict.OVER),
+    ],
+    ids=["just now", "a moment too early", "idle", "the oldest", "past", "of a clock ahead", "of a clock gone wrong"],
+)
+def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: Verdict) -> None:
+    assert decide(found(age), None, NOW, rules=RULES) is verdict
+
+
+def test_a_file_that_is_as_it_was_is_known_however_old_it_has_become() -> None:
+    ages = (2 * HOUR, 400 * DAY)
+
+    assert [decide(found(age), found(age).told(), NOW, rules=RULES) for age in ages] == [Verdict.KNOWN] * 2
+
+
+def test_a_file_that_has_grown_since_is_over_again_once_it_is_idle() -> None:
+    remembered = found(5 * HOUR).told()
+
+    assert decide(found(0, size=200), remembered, NOW, rules=RULES) is Verdict.GOING
+    assert decide(found(2 * HOUR, size=200), remembered, NOW, rules=RULES) is Verdict.OVER
+    assert decide(found(5 * HOUR, size=99), remembered, NOW, rules=RULES) is Verdict.OVER
+
+
+def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
+    refused = found(2 * HOUR).told("it is empty")
+
+    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is Verdict.REFUSED_BEFORE
+    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is Verdict.OVER
+    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is Verdict.OVER
+
+
+def test_who_may_read_it_is_nothing_to_a_file_that_was_handed_over() -> None:
+    remembered = found(2 * HOUR).told()
+
+    assert decide(found(2 * HOUR, changed_ns=6), remembered, NOW, rules=RULES) is Verdict.KNOWN
+
+
+def test_sessions_of_today_are_live_and_older_ones_come_behind() -> None:
+    assert [lane_of(found(age), NOW) for age in (HOUR, DAY, DAY + 1)] == [Lane.LIVE, Lane.LIVE, Lane.BULK]
+
+
+@given(
+    mtime_ns=st.integers(-(2**63), 2**63 - 1),
+    size=st.integers(0, 2**63),
+    remembered=st.none() | st.builds(Remembered, st.integers(), st.integers(), st.none() | st.text(), st.integers()),
+)
+def test_any_file_is_one_of_these_and_handing_it_over_makes_it_known(
+    mtime_ns: int, size: int, remembered: Remembered | None
+) -> None:
+    any_file = Found(FILE, size, mtime_ns)
+
+    assert decide(any_file, remembered, NOW, rules=RULES) in set(Verdict)
+    assert decide(any_file, any_file.told(), NOW, rules=RULES) is Verdict.KNOWN
+    assert decide(any_file, any_file.told("no"), NOW, rules=RULES) is Verdict.REFUSED_BEFORE
+    assert lane_of(any_file, NOW) in set(Lane)
+
+
+@given(st.dictionaries(st.sampled_from(Fate), st.integers(0, 99)))
+def test_what_is_told_of_a_sweep_adds_up(fates: dict[Fate, int]) -> None:
+    told = str(Sweep(Counter(fates)))
+
+    seen, rest = told.split(" seen: ")
+    assert int(seen) == sum(int(each.split(" ")[0]) for each in rest.split(", ")) == sum(fates.values())
+
+
+def test_a_sweep_of_nothing_tells_the_usual_counts() -> None:
+    assert str(Sweep()) == "0 seen: 0 handed over, 0 known, 0 still going, 0 past, 0 refused"
