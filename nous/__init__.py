@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nous.bus.base import Receipt
 
-__all__ = ["publish", "record_decision"]
+__all__ = ["publish", "record_decision", "touch"]
 
 
 def publish(  # noqa: PLR0913  (each says something of its own)
@@ -84,3 +86,33 @@ def record_decision(
         raise BadInput(f"a confidence of {confidence}: it has to be between 0 and 1")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
     return default_producer().record(decision, session_id=session_id, scope=Scope.parse(scope), agent_id=agent_id)
+
+
+def touch(
+    session: str | Path,
+    *,
+    session_id: str | None = None,
+    scope: str = "default",
+    agent_id: str = "default",
+    background: bool = False,
+    format: str | None = None,  # noqa: A002  the option is called --format
+    at: "datetime | None" = None,
+) -> "Receipt":
+    """Say that a session has moved on, so that it is ended and summarized once it is silent for `sessions.idle`.
+
+    *session* is the path of its transcript, or its id where no file is called so; of one that was never touched by a
+    path, nobody can read what to summarize. A file is read for its session's id, and not at all where *session_id*
+    says it. *background* is a turn that nobody asked for: the session does not count as active for it. *at* is when
+    that was, by default now; said again of the same time it is the same event.
+
+    Raises:
+        NotFound: there is no such file.
+        BadInput: it holds many sessions or none yet, the session was forgotten, or none can have that id.
+        Misconfigured, Unavailable: the settings or the server do not do.
+    """
+    from nous.producer import default_producer  # noqa: PLC0415
+    from nous.runtime.publish import About  # noqa: PLC0415
+    from nous.scope import Scope  # noqa: PLC0415
+
+    about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
+    return default_producer().touch(session, about, background=background, at=at).receipt

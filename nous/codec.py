@@ -2,7 +2,8 @@
 
 `type` is the event's type and also names its stream; its version is the last part of `dataschema`
 (`urn:nous:session_ended:1`), and 1 where there is none. Readers ignore fields they do not know. The smallest entry that
-is accepted is `{"data": {...}}`: what is missing is derived from the content, so that a repeat is the same event.
+is accepted is `{"data": {...}}`: what is missing is derived from the content, so that a repeat is the same event (of
+what recurs, from the moment too).
 
 Spec: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
 """
@@ -122,12 +123,15 @@ def _filled(
     message: Mapping[str, Any], data: Mapping[str, Any], kind: type[Event], accepted_at: datetime
 ) -> dict[str, Any]:
     """The fields of an event, with what a brief producer left out."""
-    event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}")
+    time = message.get("time") or accepted_at
+    # Without a word of its own on when it was, what recurs is told apart by when it was said.
+    moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
+    event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
     event_id = event_id if _is_uuid(event_id) else uuid5(NAMESPACE, str(event_id))
     return {
         **data,
         "id": event_id,
-        "time": message.get("time") or accepted_at,
+        "time": time,
         "source": message.get("source") or "unknown",
         "scope": data.get("scope") or Scope(),
         "agent_id": checked_name(data.get("agent_id") or _DEFAULT_AGENT, "data.agent_id"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nous.brief import Brief
+from nous.course import Course
 from nous.episode import Decision, Episode
 from nous.errors import Retryable
 from nous.events import Event
@@ -124,6 +125,14 @@ class ReleaseTranscript:
     dataref: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteCourse:
+    """Note how far a session has come, if nobody has noted anything since *replaces* was read (None: nothing was)."""
+
+    course: Course
+    replaces: Course | None = None
+
+
 Write = (
     SaveEpisode
     | NoteTried
@@ -134,6 +143,7 @@ Write = (
     | ExpectEpisode
     | ExpectAnchor
     | ReleaseTranscript
+    | NoteCourse
 )
 
 
@@ -172,6 +182,8 @@ def _place(write: Write) -> tuple[object, ...]:
             return "facts", write.scope
         case ReleaseTranscript():
             return "transcript", write.dataref
+        case NoteCourse():
+            return "course", write.course.scope, write.course.session_id
 
 
 class Compromise(Retryable):

@@ -6,6 +6,7 @@ NousError
 ├── Deferred      the world said when to come back: wait until then, at no cost in attempts
 └── Fatal         the input is at fault: the same call will fail again
     ├── BadInput      a file, message or value that cannot be used
+    │   └── Unreadable    a transcript that cannot be read here and now; once it can, the same call succeeds
     ├── Misconfigured a setting, a server or an installation that has to be changed by the operator
     └── NotFound      nothing goes by that name
 """
@@ -39,6 +40,10 @@ class Fatal(NousError):
 
 class BadInput(Fatal):
     """A file, a message or a value that cannot be used as it is."""
+
+
+class Unreadable(BadInput):
+    """A transcript that cannot be read here and now: it is gone, elsewhere, or damaged. Put there again, it can."""
 
 
 class Misconfigured(Fatal):

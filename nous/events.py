@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 from uuid import UUID, uuid5
 
-from nous.episode import CandidateFact, Decision, Episode, ExcerptSeen, Share, Summary, TranscriptSeen
+from nous.episode import CandidateFact, Decision, ExcerptSeen, Share, Summary, TranscriptSeen
 from nous.scope import Scope
 
 NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
@@ -30,12 +30,14 @@ class Event:
     """Something that has happened.
 
     `trace_id` is the id of the event that began the chain, `caused_by` that of the one that led to this one.
-    `needs_session` is false for what nous says of a scope as well: see `nous.codec.NO_SESSION`.
+    `needs_session` is false for what nous says of a scope as well: see `nous.codec.NO_SESSION`. `recurs` is true of
+    what may be said in the same words again, and is another event then.
     """
 
     type: ClassVar[str] = ""
     schema_version: ClassVar[int] = 1
     needs_session: ClassVar[bool] = True
+    recurs: ClassVar[bool] = False
 
     id: UUID
     time: datetime
@@ -129,6 +131,22 @@ class SessionCompacting(SessionEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SessionTouched(Event):
+    """An agent's session has moved on. It only says so, and where the transcript is; nobody reads that yet.
+
+    `background` is a turn that nobody asked for, and so no activity.
+    """
+
+    type: ClassVar[str] = "session_touched"
+    recurs: ClassVar[bool] = True
+
+    dataref: str | None = None
+    format: str | None = None
+    at: datetime | None = None
+    background: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecisionRecorded(Event):
     """Something was decided in a session, in the words of whoever recorded it."""
 
@@ -168,29 +186,6 @@ class EpisodeSummarized(Event):
     ended_at: datetime | None = None
     transcript: TranscriptSeen | None = None
     excerpt: ExcerptSeen | None = None
-
-    @classmethod
-    def of(cls, episode: Episode, *, cause: Event, by: str, at: datetime) -> Self:
-        """What the worker *by* says of *episode*, which it has made because of *cause*."""
-        tokens = episode.tokens
-        return cls.after(
-            cause,
-            by=by,
-            at=at,
-            episode_id=episode.id,
-            version=episode.version,
-            summary=episode.summary,
-            candidate_facts=episode.candidate_facts,
-            tier=str(episode.tier),
-            model=episode.model,
-            prompt_version=episode.prompt_version,
-            tokens=None if tokens is None else {"in": tokens.input, "out": tokens.output},
-            ended_at=episode.ended_at,
-            transcript=TranscriptSeen(digest=episode.version, entries=episode.entries, bytes=episode.bytes),
-            excerpt=ExcerptSeen(
-                digest=episode.excerpt_digest, chars=episode.excerpt_chars, dropped=episode.excerpt_dropped
-            ),
-        )
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:

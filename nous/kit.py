@@ -18,7 +18,7 @@ from nous.learning.policy import Policy
 from nous.learning.ruling import Arbiter
 from nous.matter import Matter
 from nous.scope import Scope
-from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
+from nous.store.base import Anchors, Briefs, Courses, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
 from nous.transcript.model import Transcript
 
@@ -37,6 +37,7 @@ class Kit:
     briefs: Briefs
     decisions: DecisionSource
     anchors: Anchors
+    courses: Courses
     anchorer: Anchorer
     facts: FactLog
     transcripts: Transcripts

@@ -14,7 +14,7 @@ from nous.bus.tombstones import Tombstones, WasForgotten, name_of
 from nous.codec import checked_name
 from nous.effects import Effects, ReleaseTranscript
 from nous.episode import Decision
-from nous.events import NAMESPACE, DecisionRecorded, SessionEvent
+from nous.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
 from nous.runtime.publish import About, Handover, Warn, logged
 from nous.scope import Scope
 from nous.settings import load_settings
@@ -28,6 +28,14 @@ class Published:
     """A session that was handed over."""
 
     event: SessionEvent
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """A session that was said to go on."""
+
+    event: SessionTouched
     receipt: Receipt
 
 
@@ -110,6 +118,17 @@ class Producer:
         )
         [receipt] = self._bus.publish(event)
         return receipt
+
+    def touch(
+        self, session: str | Path, about: About, *, background: bool = False, at: datetime | None = None
+    ) -> Touched:
+        """Publish that a session has moved on, *at* that time or now; said thrice of the same time it is one event.
+
+        *session* is the path of its transcript, or its id where no file is called so. Raises as `Handover.touched`.
+        """
+        event = self._handover.touched(session, about, background=background, at=at)
+        [receipt] = self._bus.publish(event)
+        return Touched(event=event, receipt=receipt)
 
     def _events(self, session: Session, about: About, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):

@@ -24,6 +24,7 @@ from nous.llm.base import (
     ModelUnreachable,
 )
 from nous.matter import Matter
+from nous.summary.announcing import announcement
 from nous.summary.decisions import decided_facts
 
 NAME = "episode-reviser"
@@ -103,7 +104,7 @@ class EpisodeReviser:
     def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode, brief: Brief) -> Effects:
         forgotten = self._kit.forgotten(episode.scope)
         episode, stored = without_candidates(episode, forgotten), without_candidates(stored, forgotten)
-        said = EpisodeSummarized.of(episode, cause=event, by=NAME, at=self._kit.clock())
+        said = announcement(episode, cause=event, by=NAME, at=self._kit.clock())
         return Effects(writes=(SaveEpisode(episode=episode, replaces=stored, brief=brief),), events=(said,))
 
 

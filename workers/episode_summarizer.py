@@ -11,15 +11,26 @@ import structlog
 from nous.author import Author, MadeDo, Understood
 from nous.brief import Brief
 from nous.clocks import is_ahead, not_ahead
-from nous.effects import Compromise, Effects, ExpectEpisode, ReleaseTranscript, SaveAnchor, SaveEpisode, Write
+from nous.course import handled
+from nous.effects import (
+    Compromise,
+    Effects,
+    ExpectEpisode,
+    NoteCourse,
+    ReleaseTranscript,
+    SaveAnchor,
+    SaveEpisode,
+    Write,
+)
 from nous.episode import Decision, Episode, Seen, Tier
-from nous.errors import NousError
+from nous.errors import Misconfigured, NousError
 from nous.events import EpisodeSummarized, Event, SessionEnded, episode_id
 from nous.excerpt import Manifest, Windows
 from nous.kit import Kit, Worker
 from nous.learning.forgotten import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.matter import Matter
+from nous.summary.announcing import announcement
 from nous.summary.decisions import decided_facts, shown_decisions
 from nous.summary.evidence import Evidence
 from nous.summary.extractive import Extracted, summarize
@@ -64,11 +75,11 @@ class EpisodeSummarizer:
         matter = self._kit.matter(event.scope, episode_id(event.scope, event.session_id))
         stored = self._kit.episodes.get(event.scope, matter.subject)
         if stored and event.digest == stored.version:
-            return _skipped(event, ALREADY_SUMMARIZED, stored)
+            return self._skipped(event, ALREADY_SUMMARIZED, stored)
         transcript = self._kit.transcripts.read(event)
         reason = _reason_to_skip(transcript, event, stored, self._kit.clock())
         if reason:
-            return _skipped(event, reason, stored)
+            return self._skipped(event, reason, stored)
         session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
         return self._effects(session, matter)
 
@@ -119,8 +130,32 @@ class EpisodeSummarizer:
         episode = without_candidates(_in_time(episode, now), forgotten)
         replaces = without_candidates(session.stored, forgotten) if session.stored else None
         saved = SaveEpisode(episode=episode, replaces=replaces, brief=session.brief)
-        said = EpisodeSummarized.of(episode, cause=session.event, by=NAME, at=now)
-        return Effects(writes=(saved, *also, *_releases(session.event)), events=(said,))
+        said = announcement(episode, cause=session.event, by=NAME, at=now)
+        return Effects(writes=(saved, *also, *self._done_with(session.event)), events=(said,))
+
+    def _skipped(self, event: SessionEnded, reason: str, stored: Episode | None) -> Effects:
+        """Do nothing, for that *reason*; if there is one, *stored* has to be there still: it may be all there is."""
+        if stored is None:
+            return Effects(writes=self._done_with(event), skipped=reason)
+        expected = ExpectEpisode(scope=stored.scope, episode_id=stored.id, state=stored.state)
+        return Effects(writes=(expected, *self._done_with(event)), skipped=reason)
+
+    def _done_with(self, event: SessionEnded) -> tuple[Write, ...]:
+        """What follows whatever came of the session: it has ended, unless it goes on already.
+
+        How far it has come is read last of all, since it may go on while a model is asked.
+        """
+        return (*self._noted(event), *_releases(event))
+
+    def _noted(self, event: SessionEnded) -> Iterator[NoteCourse]:
+        try:
+            known = self._kit.courses.course(event.scope, event.session_id)
+        except Misconfigured as error:  # what another release has written must not cost the episode
+            _log.warning("how far the session has come could not be read", reason=str(error))
+            return
+        course = handled(known, event, now=self._kit.clock())
+        if course != known:
+            yield NoteCourse(course=course, replaces=known)
 
 
 class _Session:
@@ -234,14 +269,6 @@ def _in_time(episode: Episode, now: datetime) -> Episode:
 def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
     """When the session ended, by its last entry; programs that write no times are taken at the event's word."""
     return transcript.ended_at or event.ended_at or event.time
-
-
-def _skipped(event: SessionEnded, reason: str, stored: Episode | None) -> Effects:
-    """Do nothing, for that *reason*; if there is one, *stored* has to be there still, since it may be all there is."""
-    if stored is None:
-        return Effects(writes=_releases(event), skipped=reason)
-    expected = ExpectEpisode(scope=stored.scope, episode_id=stored.id, state=stored.state)
-    return Effects(writes=(expected, *_releases(event)), skipped=reason)
 
 
 def _releases(event: SessionEnded) -> tuple[Write, ...]:

@@ -127,8 +127,8 @@ class BusErasure(Protocol):
         ...
 
 
-def said(raw: bytes, kind: str) -> Said | None:
-    """What the entry *raw* of the stream of *kind* says of itself; None if it is not even JSON."""
+def said(raw: bytes, kind: str, *, at: datetime | None = None) -> Said | None:
+    """What the entry *raw* of the stream of *kind*, taken *at*, says of itself; None if it is not even JSON."""
     try:
         message = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -141,7 +141,7 @@ def said(raw: bytes, kind: str) -> Said | None:
     session = data.get("session_id") or told.get("subject")
     has_session = isinstance(session, str) and not is_of_none(session, kinds().get(kind, Event))
     return Said(
-        event_id=_event_id(told, raw, kind),
+        event_id=_event_id(told, raw, kind, at),
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
         session_id=session if has_session else None,
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
@@ -176,12 +176,12 @@ def _text(candidate: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _event_id(message: dict[str, Any], raw: bytes, kind: str) -> UUID:
+def _event_id(message: dict[str, Any], raw: bytes, kind: str, at: datetime | None) -> UUID:
     """The id, as whoever handles the entry derives it."""
     if given := message.get("id"):
         return _uuid(given) or uuid5(NAMESPACE, str(given))
     try:
-        return decode(raw, type_hint=kind).id
+        return decode(raw, type_hint=kind, accepted_at=at).id
     except BadInput:
         return NOBODY
 

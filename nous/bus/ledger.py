@@ -149,6 +149,10 @@ class Ledger(Protocol):
         """Where the event is for that group. It is UNKNOWN when it was not published, or too long ago to tell."""
         ...
 
+    def event(self, ticket: Ticket) -> Event | None:
+        """The event behind *ticket*, be it dead or done; None if it stands there no more, or cannot be read."""
+        ...
+
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         """The ids of the events of that kind about a session, oldest first. Reads the whole stream: for people."""
         ...
@@ -165,7 +169,7 @@ class DeadLetters(Protocol):
         """How many letters there are."""
         ...
 
-    def event(self, letter: Letter) -> bytes | None:
+    def payload(self, letter: Letter) -> bytes | None:
         """The event that a letter is about, as it stands in its stream; None where it is gone."""
         ...
 

@@ -85,7 +85,7 @@ def announcement(
 def event_of(raw: bytes | None, ticket: Ticket) -> Event | None:
     """The event that stands behind a ticket, if it can be read."""
     try:
-        return decode(raw or b"", type_hint=ticket.subscription.kind.type)
+        return decode(raw or b"", type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
     except BadInput:
         return None
 

@@ -186,6 +186,10 @@ class MemoryBus:
             next_try = pending.progress.next_try(pending.lease_ends) if pending else None
             return Location(where=where, ticket=ticket, reason=reason, next_try=next_try)
 
+    def event(self, ticket: Ticket) -> Event | None:
+        with self._changed:
+            return self._peek(ticket)
+
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         with self._changed:
             subscription = Subscription("", kind)
@@ -214,7 +218,7 @@ class MemoryBus:
     def count(self) -> int:
         return len(self._letters)
 
-    def event(self, letter: Letter) -> bytes | None:
+    def payload(self, letter: Letter) -> bytes | None:
         with self._changed:
             return self._streams[letter.kind, letter.lane].get(letter.entry)
 
@@ -275,7 +279,7 @@ class MemoryBus:
         return False
 
     def _peek(self, ticket: Ticket) -> Event | None:
-        return event_of(self._streams[ticket.subscription.kind.type, ticket.lane][ticket.entry], ticket)
+        return event_of(self._streams[ticket.subscription.kind.type, ticket.lane].get(ticket.entry), ticket)
 
     def _backlog(self, subscription: Subscription, lane: Lane) -> Backlog:
         group = self._groups[subscription.group]

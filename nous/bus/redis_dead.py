@@ -46,7 +46,7 @@ class RedisDeadLetters:
         with translated():
             return int(self._client.xlen(self._keys.letters))
 
-    def event(self, letter: Letter) -> bytes | None:
+    def payload(self, letter: Letter) -> bytes | None:
         stream = self._keys.stream(letter.kind, letter.lane)
         with translated():
             found = self._client.xrange(stream, letter.entry, letter.entry) if letter.is_readable else ()

@@ -58,7 +58,7 @@ class RedisBusErasure:
         unreadable = 0
         for stream, kind, lane in self._streams():
             for entry_id, raw in pages.entries(self._client, stream):
-                told = said(raw, kind)
+                told = said(raw, kind, at=accepted_at(entry_id))
                 if told is None or (told.scope is None and not wanted.takes(told)):
                     unreadable += 1
                 elif wanted.is_of_another(told):

@@ -52,6 +52,12 @@ class RedisLedger:
             return Location(where=Whereabouts.SKIPPED, ticket=ticket, reason=skipped.decode())
         return self._search(ticket)
 
+    def event(self, ticket: Ticket) -> Event | None:
+        kind = ticket.subscription.kind
+        with translated():
+            found = self._client.xrange(self._keys.stream(kind.type, ticket.lane), ticket.entry, ticket.entry)
+        return _told(ticket.entry, found[0][1].get(b"event", b""), kind) if found else None
+
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         told = (entry for lane in Lane for entry in entries(self._client, self._keys.stream(kind.type, lane)))
         found = (_told(entry, raw, kind) for entry, raw in told if _may_name(raw, session_id))

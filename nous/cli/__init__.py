@@ -14,6 +14,8 @@ COMMANDS = (
     Command("worker", "nous.cli.run:worker", "Run one or more workers in this process."),
     Command("publish", "nous.cli.publish:publish", "Hand over sessions that have ended."),
     Command("watch", "nous.cli.watch:watch", "Hand over sessions in folders that never said goodbye."),
+    Command("touch", "nous.cli.touch:touch", "Say that a session has moved on, so that it is ended once it is idle."),
+    Command("sessions", "nous.cli.sessions:sessions", "List sessions that run, or that nobody could finish yet."),
     Command("decide", "nous.cli.decide:decide", "Keep what was decided in a session that still runs."),
     Command("status", "nous.cli.status:status", "Show streams, queues, workers and the accounts, or one session."),
     Command("episodes", "nous.cli.memory:episodes", "List what sessions have left behind."),

@@ -92,7 +92,7 @@ def show(app: App, letter_id: str, *, full: bool, as_json: bool) -> None:
     """
     letters = build(app.settings).dead
     letter = letters.find(letter_id)
-    event = letters.event(letter)
+    event = letters.payload(letter)
     if as_json:
         print_json(as_object(letter, event))
     else:
@@ -155,7 +155,7 @@ def _redriven(letter: Letter, world: World) -> str:
 def _rehearsed(letter: Letter, world: World) -> str:
     _refuse_unreadable(letter)
     world.subscription(letter.group)
-    if world.dead.event(letter) is None:
+    if world.dead.payload(letter) is None:
         raise NotFound("its event is gone: nothing can be redriven; drop the letter")
     return f"would be pending again, next as attempt {letter.attempts + 1}"
 

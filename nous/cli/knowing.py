@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from nous.bus.erasing import Wanted
 from nous.bus.tombstones import session_name
+from nous.course import UNFINISHED
 from nous.embed.absent import present
 from nous.episode import Episode
 from nous.errors import BadInput, NotFound
@@ -152,7 +153,13 @@ def sessions_of(world: World, scope: Scope) -> Sequence[str]:
     with_episode = (episode.session_id for episode in world.kit.episodes.recent(scope, ALL))
     told = (telling.source.session_id for telling in tellings(world.kit.facts.read(scope, embedder=NO_VECTORS).rows))
     published = stores_of(world).bus.find(Wanted(scope=scope, everything=True)).sessions
-    return sorted({*with_episode, *told, *published})
+    touched = (
+        session
+        for stage in UNFINISHED
+        for where, session in world.kit.courses.sessions(stage, limit=ALL)
+        if where == scope
+    )
+    return sorted({*with_episode, *told, *published, *touched})
 
 
 def _too_short(what: str, name: str) -> BadInput:

@@ -15,6 +15,7 @@ from nous.cli.frame import FAILED, App
 from nous.cli.knowing import elsewhere, session_of, with_session
 from nous.cli.model import model_report, model_sections
 from nous.cli.show import in_words, print_json, say, table
+from nous.course import Stage
 from nous.errors import NotFound
 from nous.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.jobs.rq.census import queues_of, workers_seen
@@ -140,6 +141,10 @@ def _steps_of(world: World, name: str, scope: Scope) -> tuple[str, list[Step]]:
     if not events:
         session = session_of(name, world, scope)
         events = _events_of(world, scope, session)
+    if not events and (course := world.kit.courses.course(scope, session)) and course.stage is not Stage.ENDED:
+        raise NotFound(
+            f"session {session!r} has not been published yet; it is {course.stage}: `nous sessions` shows it"
+        )
     if not events:
         where = with_session(name, world, partial(_events_of, world)) or elsewhere(world, scope)
         raise NotFound(f"no session {session!r} was published in the scope {scope}{where}")

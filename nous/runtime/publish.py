@@ -12,8 +12,8 @@ from uuid import uuid5
 import orjson
 
 from nous.codec import checked_name
-from nous.errors import BadInput
-from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent
+from nous.errors import BadInput, NotFound
+from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent, SessionTouched
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, compacting_name, upload
@@ -76,10 +76,7 @@ class Handover:
                 that tells no speaker and was not said to be a transcript; or the session or the agent cannot be called
                 so.
         """
-        if path.is_dir():
-            raise BadInput(f"{path} is a directory; name the files in it")
-        if path.is_fifo():
-            raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+        _check_file(path)
         notes = Notes()
         parts = tuple(split_sessions(path, notes))
         if parts:
@@ -88,9 +85,7 @@ class Handover:
                 raise BadInput(f"{path} holds {len(parts)} sessions; they cannot all be called {about.session_id!r}")
             yield from self._of_parts(path, parts, about)
             return
-        transcript = read_transcript(path, format=about.format)
-        if reason := refusal(transcript, was_told=about.format is not None):
-            raise BadInput(f"{path} {reason}")
+        transcript = _read(path, about)
         _warn_of_damage(path, transcript.skipped, warn)
         about = _named(about, _said(transcript) or _name_of(path))
         if send:
@@ -123,6 +118,38 @@ class Handover:
         name = compacting_name(name) if about.compacting else name
         dataref = upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
         return self._event(about, transcript, dataref=dataref)
+
+    def touched(
+        self, session: str | Path, about: About, *, background: bool = False, at: datetime | None = None
+    ) -> SessionTouched:
+        """That a session has moved on, *at* that time or now: the one in the file *session*, or else of that id.
+
+        A file is read for the id of its session alone, and not at all where *about* names it.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: it is no file of one session, or has no id yet; or the session or the agent cannot be called so.
+        """
+        path = _file_named(session)
+        if path is None and about.session_id is not None:
+            raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
+        about = _named(about, str(session)) if path is None else _named_after(path, about)
+        dataref, moment = path.resolve().as_uri() if path else None, at or self._clock()
+        told = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
+        event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, told))))
+        return SessionTouched(
+            id=event_id,
+            time=self._clock(),
+            source="nous/touch",
+            scope=about.scope,
+            agent_id=about.agent_id,
+            session_id=about.session_id or "",
+            trace_id=event_id,
+            dataref=dataref,
+            format=about.format,
+            at=moment,
+            background=background,
+        )
 
     def _event(
         self,
@@ -162,6 +189,40 @@ class Handover:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise BadInput(f"{path} is a directory; name the files in it")
+    if path.is_fifo():
+        raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+
+
+def _read(path: Path, about: About) -> Transcript:
+    transcript = read_transcript(path, format=about.format)
+    if reason := refusal(transcript, was_told=about.format is not None):
+        raise BadInput(f"{path} {reason}")
+    return transcript
+
+
+def _file_named(session: str | Path) -> Path | None:
+    """The file that *session* is the path of; None where it is an id. Raises `NotFound` for the path of no file."""
+    path = Path(session)
+    if "\0" not in str(session) and path.exists():
+        return path
+    if isinstance(session, Path) or path.name != session:
+        raise NotFound(f"there is no file {session}")
+    return None
+
+
+def _named_after(path: Path, about: About) -> About:
+    """*about* with the id that the session in the file is published under. Raises `BadInput`."""
+    _check_file(path)
+    if any(split_sessions(path)):
+        raise BadInput(f"{path} holds many sessions; touch each by its id")
+    if about.session_id is not None:
+        return _named(about, about.session_id)
+    return _named(about, _said(_read(path, about)) or _name_of(path))
 
 
 def _said(transcript: Transcript) -> str:

@@ -164,6 +164,12 @@ class WatchSettings(Group):
     interval: Seconds = 60
 
 
+class SessionSettings(Group):
+    """When a session is over that nobody has ended."""
+
+    idle: Seconds = 1800
+
+
 class DashboardSettings(Group):
     """Who may look at the queues from other machines."""
 
@@ -202,6 +208,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     publish: PublishSettings = PublishSettings()
     watch: WatchSettings = WatchSettings()
+    sessions: SessionSettings = SessionSettings()
     dashboard: DashboardSettings = DashboardSettings()
 
     @classmethod

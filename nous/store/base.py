@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from nous.brief import Brief
+from nous.course import Course, Stage
 from nous.episode import Decision, Episode
 from nous.events import SessionEvent
 from nous.fact import LogVersion, Row
@@ -56,6 +58,22 @@ class DecisionSource(Protocol):
 
         Raises:
             Unavailable: the store did not answer.
+        """
+        ...
+
+
+class Courses(Protocol):
+    """How far sessions have come, of all scopes. Of one that has ended this is forgotten after 30 days."""
+
+    def course(self, scope: Scope, session_id: str) -> Course | None: ...
+
+    def sessions(
+        self, stage: Stage, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+    ) -> Sequence[tuple[Scope, str]]:
+        """The sessions that are at *stage* since a time earlier than *before*, the longest ago first.
+
+        At most *limit* of them, after the first *skip*; none of those that have ended. What is listed may have moved on
+        by the time it is looked at.
         """
         ...
 
@@ -147,7 +165,7 @@ class Transcripts(Protocol):
         """The transcript, inline or referred to.
 
         Raises:
-            BadInput: it is gone, unreadable, or of no known format.
+            Unreadable: it is gone, damaged, or of no known format.
             Unavailable: its store did not answer.
         """
         ...

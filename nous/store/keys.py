@@ -15,6 +15,10 @@
 | <p>:anchors:<scope>                          | hash   | kept           | agent/session -> anchored summary        |
 | <p>:anchor-states:<scope>                    | hash   | kept           | agent/session -> event, for the commit   |
 | <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended     |
+| <p>:courses:<scope>:<session>                | string | until done     | how far a session has come, JSON         |
+| <p>:open-sessions                            | zset   | kept           | scope and session by the last activity   |
+| <p>:closing-sessions                         | zset   | kept           | the same: idle, its end not dealt with   |
+| <p>:abandoned-sessions                       | zset   | 30 days        | the same: given up, by the second of it  |
 | <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit        |
 | <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`)   |
 | <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `nous.store.blocks`)        |
@@ -24,6 +28,10 @@
 | <p>:watched:<scope>:<place>                  | hash   | 30 days        | file (hashed) -> what became of it, JSON |
 | <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a log made anew of that version  |
 | <p>:rewriting:<scope>                        | string | 20 seconds     | that somebody makes the log anew         |
+
+A course is kept without a TTL while its session is open or closing, and for 30 days from then: what is said late of a
+session that has ended does not begin it anew. Sessions leave the three sets as they move on, abandoned ones after 30
+days at most.
 
 All but the last six are written only by a commit, and removed by one or by who forgets. A transcript is written by
 whoever publishes with an upload; the commit of its event releases it. What is watched is written by whoever sweeps that
@@ -36,6 +44,7 @@ from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
 
+from nous.course import Stage
 from nous.scope import Scope
 
 
@@ -86,6 +95,17 @@ class StoreKeys:
 
     def episodes_by_end(self, scope: Scope) -> str:
         return self._of("episodes-by-end", scope)
+
+    def course(self, scope: Scope, session_id: str) -> str:
+        return f"{self.courses_of(scope)}{_encoded(session_id)}"
+
+    def courses_of(self, scope: Scope) -> str:
+        """What the names of the courses of all sessions of *scope*, and no others, begin with."""
+        return f"{self._of('courses', scope)}:"
+
+    def sessions_at(self, stage: Stage) -> str:
+        """The sessions of all scopes that are at *stage*; those that have ended are not listed."""
+        return f"{self.prefix}:{stage}-sessions"
 
     def fact_head(self, scope: Scope) -> str:
         return self._of("facts-head", scope)
@@ -159,6 +179,17 @@ def unrefined_named(name: str) -> tuple[Scope, UUID]:
     """The scope and the episode that *name* stands for."""
     scope, _, episode_id = name.partition(" ")
     return Scope.parse(unquote(scope)), UUID(episode_id)
+
+
+def session_name(scope: Scope, session_id: str) -> str:
+    """How a session is called among those of all scopes."""
+    return f"{_scoped(scope)} {_encoded(session_id)}"
+
+
+def session_named(name: str) -> tuple[Scope, str]:
+    """The scope and the session that *name* stands for."""
+    scope, _, session_id = name.partition(" ")
+    return Scope.parse(unquote(scope)), unquote(session_id)
 
 
 def _scoped(scope: Scope) -> str:

@@ -2,17 +2,20 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import RLock
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nous.brief import Brief
+from nous.course import UNFINISHED, Course, Stage
 from nous.effects import (
     AppendFacts,
     ExpectAnchor,
     ExpectEpisode,
     KeepDecision,
     KeepVector,
+    NoteCourse,
     NoteTried,
     ReleaseTranscript,
     SaveAnchor,
@@ -72,6 +75,7 @@ class MemoryStore:
         self._unrefined: dict[tuple[Scope, UUID], str] = {}
         self._anchors: dict[tuple[Scope, str, str], Anchor] = {}
         self._decisions: dict[tuple[Scope, UUID], dict[UUID, Decision]] = {}
+        self._courses: dict[tuple[Scope, str], Course] = {}
         self._logs: dict[Scope, _Log] = {}
         self._uploads: dict[str, bytes] = {}
 
@@ -136,6 +140,20 @@ class MemoryStore:
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         with self._lock:
             return in_order(self._decisions.get((scope, episode_id), {}).values())
+
+    def course(self, scope: Scope, session_id: str) -> Course | None:
+        with self._lock:
+            return self._courses.get((scope, session_id))
+
+    def sessions(
+        self, stage: Stage, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+    ) -> Sequence[tuple[Scope, str]]:
+        if stage not in UNFINISHED:
+            return ()
+        with self._lock:
+            known = [(each.since, place) for place, each in self._courses.items() if each.stage is stage]
+        found = sorted((since, place) for since, place in known if since and (before is None or since < before))
+        return [place for _, place in found[skip : skip + limit]]
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
         with self._lock:
@@ -203,6 +221,10 @@ class MemoryStore:
             case KeepVector(scope=scope, episode_id=episode_id, of=of):
                 stored = self.get(scope, episode_id)
                 return None if stored and stored.state == of else f"episode {episode_id} has changed"
+            case NoteCourse(course=course, replaces=replaces):
+                found = self.course(course.scope, course.session_id)
+                is_same = (found.by if found else None) == (replaces.by if replaces else None)
+                return None if is_same else f"the course of session {course.session_id} has changed"
             case ReleaseTranscript() | KeepDecision() | NoteTried():
                 return None
 
@@ -230,6 +252,8 @@ class MemoryStore:
                 self._episode_vectors[scope, episode_id, embedder] = of, vector
             case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
                 self._decisions.setdefault((scope, episode_id), {})[event_id] = decision
+            case NoteCourse(course=course):
+                self._courses[course.scope, course.session_id] = course
             case AppendFacts(scope=scope):
                 if added and added.entries:
                     self._logs.setdefault(scope, _Log()).extend(added)

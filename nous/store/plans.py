@@ -12,6 +12,7 @@ from nous.effects import (
     ExpectEpisode,
     KeepDecision,
     KeepVector,
+    NoteCourse,
     NoteTried,
     ReleaseTranscript,
     SaveAnchor,
@@ -23,6 +24,7 @@ from nous.fact import LogVersion
 from nous.store.append import Continuation, continuation
 from nous.store.blocks import runs
 from nous.store.briefs import packed
+from nous.store.courses import course_plan
 from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.records import encode
 from nous.store.uploads import key_of
@@ -57,6 +59,8 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
             return Plan(checks=(_is_still_anchored(write, keys),))
         case ReleaseTranscript():
             return _release(write, keys)
+        case NoteCourse():
+            return course_plan(write, keys)
 
 
 def _save(write: SaveEpisode, keys: StoreKeys) -> Plan:

@@ -10,6 +10,7 @@ import redis
 
 from nous.bus.redis_errors import translated
 from nous.bus.scripts import Scripts
+from nous.course import UNFINISHED
 from nous.episode import Episode
 from nous.errors import Retryable
 from nous.events import episode_id
@@ -18,7 +19,7 @@ from nous.learning.erasing import Erased
 from nous.learning.forgotten import without_candidates
 from nous.scope import Scope
 from nous.store.erasure import Rewrite
-from nous.store.keys import StoreKeys, anchor_name, unrefined_name
+from nous.store.keys import StoreKeys, anchor_name, session_name, unrefined_name
 from nous.store.records import decode, encode
 from nous.store.redis_rewriting import RedisLogs
 from nous.store.uploads import compacting_name
@@ -52,6 +53,7 @@ class RedisErasure:
             named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(self._keys.briefs(scope))
             anchored = self._client.hkeys(self._keys.anchors(scope))
         sessions = {unquote(name.decode().partition("/")[2]) for name in anchored}
+        sessions |= {unquote(key.rpartition(":")[2]) for key in self._named(scope, "courses")}
         sessions |= {each.source.session_id for each in tellings(self.rows(scope))}
         decided = (key.rpartition(":")[2] for key in self._named(scope, "decisions"))
         return frozenset(
@@ -75,9 +77,9 @@ class RedisErasure:
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
         found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
         unrefined = Trace("index entries", *self._matching(self._keys.unrefined, unrefined_name(scope, "*")))
-        counts = self._remove(
-            (*found, unrefined, Trace("index entries", self._keys.scopes, (str(scope),))), dry_run=dry_run
-        )
+        listed = self._listed(session_name(scope, "") + "*")
+        known = Trace("index entries", self._keys.scopes, (str(scope),))
+        counts = self._remove((*found, unrefined, *listed, known), dry_run=dry_run)
         if not dry_run:
             self._logs.tidy(scope)
         return counts
@@ -107,6 +109,7 @@ class RedisErasure:
         yield Trace("earlier editions", *self._matching(keys.episode_editions(scope), f"{name}/*"))
         yield Trace("briefs", keys.briefs(scope), (name,))
         yield Trace("decisions", keys.decisions(scope, episode))
+        yield Trace("courses", keys.course(scope, session_id))
         yield Trace("anchored summaries", *self._matching(keys.anchors(scope), anchored))
         for key in self._named(scope, "episode-vectors"):
             yield Trace("episode vectors", key, (name,))
@@ -117,6 +120,7 @@ class RedisErasure:
                 yield Trace("uploaded transcripts", key)
         yield Trace("index entries", keys.episode_versions(scope), (name,))
         yield Trace("index entries", keys.episodes_by_end(scope), (name,))
+        yield from self._listed(session_name(scope, session_id))
         yield Trace("index entries", keys.unrefined, (unrefined_name(scope, episode),))
         yield Trace("index entries", *self._matching(keys.anchor_states(scope), anchored))
 
@@ -161,6 +165,13 @@ class RedisErasure:
     def _matching(self, key: str, pattern: str) -> tuple[str, tuple[str, ...]]:
         with translated():
             return key, tuple(name.decode() for name, _ in self._client.hscan_iter(key, match=pattern, count=1000))
+
+    def _listed(self, pattern: str) -> Iterator[Trace]:
+        """The sessions whose names match, wherever sessions are listed by how far they have come."""
+        for key in map(self._keys.sessions_at, UNFINISHED):
+            with translated():
+                names = tuple(name.decode() for name, _ in self._client.zscan_iter(key, match=pattern, count=1000))
+            yield Trace("index entries", key, names)
 
     def _all(self, scope: Scope) -> Iterator[tuple[str, str]]:
         """Every key of *scope*, of whichever owner, and what it is called; but not what is `_NOT_REMOVED`."""

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote
 
-from nous.errors import BadInput, NotFound
+from nous.errors import BadInput, NotFound, Unreadable
 from nous.events import SessionEvent
 from nous.store.keys import StoreKeys
 from nous.store.uploads import Uploads, key_of, unpacked
@@ -42,9 +42,11 @@ class StoredTranscripts:
             return self._read(event)
         except UnknownFormat:
             # Its text says what was seen. Here that would reach logs, letters and dashboards.
-            raise BadInput(
+            raise Unreadable(
                 "the transcript is of no format that nous reads: `nous transcript` says what it holds"
             ) from None
+        except BadInput as error:
+            raise Unreadable(str(error)) from error
 
     def _read(self, event: SessionEvent) -> Transcript:
         if event.transcript is not None:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Iterable, Iterator
 from secrets import token_hex
 
-from nous.events import EpisodeOutdated
+from nous.events import EpisodeOutdated, SessionTouched
 from nous.jobs.base import Line
 from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import queue_named
@@ -14,12 +14,16 @@ from nous.runtime.clerk import Clerk
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.fleet import Fleet, Post
 from nous.runtime.sweep import Sweeper
+from nous.runtime.tending import Tender
 from nous.runtime.upgrade import Upgrader
 from nous.wiring.choices import deadline_of
+from nous.wiring.finisher import finisher
 from nous.wiring.world import World
 
 _SWEEPS = 12
 """Sweeps between two looks at the accounts: a minute, as they are set if nobody says otherwise."""
+_SELDOM = 12
+"""Looks for idle sessions, at least, between two for what was left lying: all dead letters are read for that."""
 
 
 def fleet(
@@ -35,7 +39,8 @@ def fleet(
     posts: list[Post] = [*also]
     subscriptions = [world.subscription(name) for name in names]
     for name in (each.group for each in subscriptions):
-        posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name), *upgraders(world, name)]
+        posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name)]
+        posts += [*upgraders(world, name), *tenders(world, name)]
     sweep = world.settings.worker.sweep_interval
     posts.append(Auditor(subscriptions, ledger=world.ledger, interval=_SWEEPS * sweep, again=2 * sweep))
     return Fleet(posts, last=[world.leases])
@@ -54,6 +59,13 @@ def upgraders(world: World, name: str) -> Iterator[Upgrader]:
             ahead=settings.worker.queue_ahead,
             interval=settings.worker.sweep_interval,
         )
+
+
+def tenders(world: World, name: str) -> Iterator[Tender]:
+    """Who looks after sessions that nobody ends, beside the worker *name* that notes how far they come."""
+    if world.subscription(name).kind is SessionTouched:
+        interval, idle = world.settings.worker.sweep_interval, world.settings.sessions.idle
+        yield Tender(finisher(world), interval=interval, recover_every=max(interval * _SELDOM, idle))
 
 
 def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) -> Clerk:

@@ -35,6 +35,7 @@ from nous.store.knowledge import FactMemory
 from nous.store.plans import plan_for
 from nous.store.redis_anchors import RedisAnchors
 from nous.store.redis_calibrations import RedisCalibrations
+from nous.store.redis_courses import RedisCourses
 from nous.store.redis_decisions import RedisDecisions
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
@@ -162,6 +163,7 @@ def _kit(
         embedder=Remembered(embedder(settings)),
         clock=partial(datetime.now, UTC),
         anchors=RedisAnchors(client, keys),
+        courses=RedisCourses(client, keys),
         author=mind.author,
         extractor=mind.extractor,
         arbiter=mind.arbiter,

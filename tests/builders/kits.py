@@ -20,6 +20,7 @@ def kit_of(store: MemoryStore, **more: Any) -> Kit:
         "briefs": store,
         "decisions": store,
         "anchors": store,
+        "courses": store,
         "facts": store,
         "embedder": Hashed(),
     }

@@ -106,7 +106,7 @@ class ModelWorld:
         event_id = uuid5(NAMESPACE, f"{session}\n{text}")
         event = SessionEnded(
             id=event_id,
-            time=self.date(),
+            time=fields.pop("time", self.date()),
             source="tests",
             scope=fields.pop("scope", Scope()),
             agent_id="tester",

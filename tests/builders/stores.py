@@ -11,11 +11,12 @@ from nous.bus.memory import MemoryBus
 from nous.bus.redis import RedisBus
 from nous.effects import Effects, Write
 from nous.events import DecisionRecorded
-from nous.store.base import Anchors, Briefs, DecisionSource, Episodes, EpisodeVectors, FactLog
+from nous.store.base import Anchors, Briefs, Courses, DecisionSource, Episodes, EpisodeVectors, FactLog
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.plans import plan_for
 from nous.store.redis_anchors import RedisAnchors
+from nous.store.redis_courses import RedisCourses
 from nous.store.redis_decisions import RedisDecisions
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
@@ -32,6 +33,7 @@ class Store:
 
     anchors: Anchors
     briefs: Briefs
+    courses: Courses
     decisions: DecisionSource
     episodes: Episodes
     facts: FactLog
@@ -46,7 +48,7 @@ class Store:
 
 def in_memory() -> Store:
     store = MemoryStore(KEYS)
-    return Store(store, store, store, store, store, store, store, MemoryBus(store.apply))
+    return Store(*[store] * 8, bus=MemoryBus(store.apply))
 
 
 def on_redis(client: redis.Redis) -> Store:
@@ -55,6 +57,7 @@ def on_redis(client: redis.Redis) -> Store:
     return Store(
         anchors=RedisAnchors(client, KEYS),
         briefs=episodes,
+        courses=RedisCourses(client, KEYS),
         decisions=RedisDecisions(client, KEYS, bus_keys=bus_keys, group=KEEPER.group),
         episodes=episodes,
         facts=RedisFactLog(client, KEYS),

@@ -1,10 +1,11 @@
 """What a bus promises of dead letters, accounts and whereabouts, asked of each one."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from nous.bus.base import Committed, Duplicate, Grave, Subscription
+from nous.bus.base import Committed, Duplicate, Grave, Subscription, Ticket
 from nous.bus.ledger import Whereabouts
 from nous.bus.memory import MemoryBus
 from nous.effects import Effects
@@ -181,3 +182,22 @@ def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:
 
     assert [d.event.session_id for d in world.receive()] == ["s9"]
     assert world.ledger.backlogs(SUMMARIZER)[0].oldest_pending is not None
+
+
+def test_the_event_behind_a_ticket_is_told_whatever_became_of_it(world: Any, ended: Any) -> None:
+    event = ended()
+    world.publish(event)
+    [delivery] = world.receive()
+    assert world.ledger.event(delivery.ticket) == event
+    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+
+    assert world.ledger.event(delivery.ticket) == event
+    assert world.ledger.event(replace(delivery.ticket, entry="1-1")) is None
+
+
+def test_of_an_entry_that_cannot_be_read_no_event_is_told(world: Any) -> None:
+    world.foreign_append(b"{")
+    world.receive()
+    [letter] = world.dead.letters()
+
+    assert world.ledger.event(Ticket(SUMMARIZER, letter.lane, letter.entry)) is None

@@ -167,11 +167,11 @@ def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(
     world.bus.bury(delivery.ticket, progress=None, reason="x")
     [letter] = world.dead.letters()
 
-    assert orjson.loads(world.dead.event(letter))["data"]["session_id"] == "s1"
+    assert orjson.loads(world.dead.payload(letter))["data"]["session_id"] == "s1"
 
     if kept_on is not None:
         kept_on.xdel(f"t:events:{SessionEnded.type}", letter.entry)
-        assert world.dead.event(letter) is None
+        assert world.dead.payload(letter) is None
         with pytest.raises(NotFound, match="no longer in its stream"):
             world.dead.redrive(letter, SUMMARIZER)
 

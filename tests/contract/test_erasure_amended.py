@@ -26,6 +26,7 @@ from nous.effects import Effects
 from nous.episode import CandidateFact
 from nous.events import NAMESPACE, EpisodeSummarized, SessionEnded
 from nous.scope import Scope
+from nous.summary.announcing import announcement
 
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -99,7 +100,7 @@ def summarized(session: str = "s1", *texts: str) -> EpisodeSummarized:
         trace_id=UUID(int=1),
     )
     kept = replace(episode(session, scope=HOME), candidate_facts=facts)
-    return EpisodeSummarized.of(kept, cause=cause, by="tests", at=NOON)
+    return announcement(kept, cause=cause, by="tests", at=NOON)
 
 
 def texts_of(deliveries: Sequence[Delivery]) -> list[list[str]]:

@@ -15,10 +15,11 @@ from builders.moody import Moody
 from nous.effects import Effects, KeepVector, SaveEpisode
 from nous.episode import CandidateFact, Episode
 from nous.errors import Deferred
-from nous.events import EpisodeSummarized, EpisodesUnembedded, Event, SessionEnded
+from nous.events import EpisodesUnembedded, Event, SessionEnded
 from nous.kit import Kit
 from nous.learning.announcing import unembedded_episodes
 from nous.store.memory import MemoryStore
+from nous.summary.announcing import announcement
 from workers.episode_embedder import NOTHING_WAITS, WORKER
 from workers.fact_extractor import WORKER as EXTRACTOR
 
@@ -55,7 +56,7 @@ class Scene:
 
     def summarized(self, of: Episode, *facts: str) -> Effects:
         """What follows from it being told that *of* was made."""
-        said = EpisodeSummarized.of(of, cause=ended(of), by="episode-summarizer", at=AT)
+        said = announcement(of, cause=ended(of), by="episode-summarizer", at=AT)
         event = replace(said, candidate_facts=tuple(CandidateFact(text=text) for text in facts))
         return self.done(EXTRACTOR.build(self.kit)(event))
 
@@ -139,7 +140,7 @@ def test_what_waits_for_the_embedder_is_not_what_a_session_waits_for() -> None:
     [*_, waits] = scene.summarized(saved, "Tim likes tea").events
 
     first = EpisodesUnembedded.after(
-        EpisodeSummarized.of(saved, cause=ended(saved), by="episode-summarizer", at=AT), by="fact-extractor", at=AT
+        announcement(saved, cause=ended(saved), by="episode-summarizer", at=AT), by="fact-extractor", at=AT
     )
     assert isinstance(waits, EpisodesUnembedded)
     assert waits.id != first.id

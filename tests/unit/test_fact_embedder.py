@@ -15,7 +15,7 @@ from nous.effects import Effects, SaveEpisode
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact
 from nous.errors import Deferred
-from nous.events import NAMESPACE, EpisodeSummarized, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
+from nous.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
 from nous.fact import LogVersion
 from nous.kit import Kit
 from nous.learning.index import IndexUnavailable
@@ -23,6 +23,7 @@ from nous.learning.policy import Policy
 from nous.scope import Scope
 from nous.store.knowledge import FactMemory
 from nous.store.memory import MemoryStore
+from nous.summary.announcing import announcement
 from nous.transcript.model import Transcript
 from workers import fact_embedder, fact_extractor
 
@@ -74,9 +75,7 @@ class Scene:
         )
 
     def learn(self, *texts: str, session: str = "s1") -> Sequence[Event]:
-        summarized = EpisodeSummarized.of(
-            episode(session, scope=HOME), cause=_ended(session), by="episode-summarizer", at=AT
-        )
+        summarized = announcement(episode(session, scope=HOME), cause=_ended(session), by="episode-summarizer", at=AT)
         event = replace(summarized, candidate_facts=tuple(CandidateFact(text=text) for text in texts))
         return self._done(fact_extractor.WORKER.build(self.kit)(event))
 

@@ -12,12 +12,13 @@ from builders.kits import kit_of
 from nous.brief import Brief, Passage
 from nous.effects import Compromise, Effects, SaveEpisode
 from nous.episode import CandidateFact, Episode
-from nous.events import EpisodeSummarized, Event, FactLearned, FactsUnembedded
+from nous.events import Event, FactLearned, FactsUnembedded
 from nous.extractor import Extractor
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.memory import MemoryTally
 from nous.llm.scripted import Answer, Scripted
 from nous.store.memory import MemoryStore
+from nous.summary.announcing import announcement
 from nous.summary.prompting import built_in
 from nous.transcript.model import Transcript
 from workers.fact_extractor import NO_FACTS, WORKER
@@ -52,7 +53,7 @@ def extracted(
     cause = FactsUnembedded(
         id=UUID(int=1), time=AT, source="tests", scope=HOME, agent_id="a", session_id="s1", trace_id=UUID(int=1)
     )
-    told = EpisodeSummarized.of(kept, cause=cause, by="episode-summarizer", at=AT)
+    told = announcement(kept, cause=cause, by="episode-summarizer", at=AT)
     event = replace(told, candidate_facts=tuple(CandidateFact(text=text) for text in brought))
     return WORKER.build(kit)(event), model
 

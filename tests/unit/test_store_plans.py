@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from nous.bus.plan import Command, Plan
-from nous.effects import AppendFacts, ReleaseTranscript, SaveEpisode, Write
+from nous.course import Course, GivenUp
+from nous.effects import AppendFacts, NoteCourse, ReleaseTranscript, SaveEpisode, Write
 from nous.episode import Category, Episode, Outcome, Summary, Tier
 from nous.events import NAMESPACE
 from nous.fact import Fact, Learned, LogVersion, Source
@@ -47,6 +48,11 @@ def save() -> SaveEpisode:
     return SaveEpisode(episode=episode, replaces=replace(episode, version="v0"))
 
 
+def note() -> NoteCourse:
+    course = Course(scope=Scope(), session_id="s", by=ID, ended_at=NOON, given_up=GivenUp(NOON, "gone"))
+    return NoteCourse(course=course, replaces=course)
+
+
 def append(count: int, expected: LogVersion | None = None) -> AppendFacts:
     source = Source(episode_id=ID, event_id=ID, session_id="s", turns=(1,))
     facts = [
@@ -77,7 +83,8 @@ def content(client: fakeredis.FakeRedis) -> dict[bytes | str, object]:
 
 
 @pytest.mark.parametrize(
-    "write", [save(), append(2), append(3, LogVersion(n=2, chain="c", vectors=2)), ReleaseTranscript(dataref="redis:x")]
+    "write",
+    [save(), append(2), append(3, LogVersion(n=2, chain="c", vectors=2)), ReleaseTranscript(dataref="redis:x"), note()],
 )
 def test_commands_may_be_run_again_after_breaking_off_anywhere(write: Write) -> None:
     plan = plan_for(write, KEYS)

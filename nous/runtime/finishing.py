@@ -1,0 +1,192 @@
+"""Sessions that nobody has ended, and ends that could not be dealt with, are found and brought to their end.
+
+All that is gone by is in the store and in the streams, so any number of processes may do this at once, and be killed at
+any moment: each step is one commit, which is refused where somebody else was first, or where the session goes on.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import structlog
+
+from nous.bus.base import Bus, Committed, Grave, Subscription, Ticket
+from nous.bus.ledger import DeadLetters, Ledger, Letter, Whereabouts
+from nous.course import Course, Stage, closed, covered, ended_by_idleness, given_up, handled
+from nous.effects import Effects, NoteCourse
+from nous.errors import BadInput, NotFound, NousError, Unavailable, Unreadable
+from nous.events import SessionEnded
+from nous.kit import Kit
+from nous.scope import Scope
+
+NOWHERE = "nobody has said where its transcript is"
+"""Why a session is given up that was touched and never named a transcript."""
+
+_PAGE = 100
+_MOST_LETTERS = 100_000
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What was done for a session, in words."""
+
+    scope: Scope
+    session_id: str
+    what: str
+
+
+class Finisher:
+    """Brings sessions to their end.
+
+    One is idle that was not touched for longer than *idle*. *touches* is who notes touches, *ends* who deals with ends.
+    """
+
+    def __init__(
+        self,
+        *,
+        kit: Kit,
+        bus: Bus,
+        ledger: Ledger,
+        dead: DeadLetters,
+        touches: Subscription,
+        ends: Subscription,
+        idle: timedelta,
+    ) -> None:
+        self._kit = kit
+        self._bus = bus
+        self._ledger = ledger
+        self._dead = dead
+        self._touches = touches
+        self._ends = ends
+        self._idle = idle
+
+    def close(self) -> Iterator[Deed]:
+        """End every session that is idle: each once, whoever else tries."""
+        until = self._known_until()
+        if until is not None:
+            yield from self._each(Stage.OPEN, self._close, before=until - self._idle)
+
+    def recover(self, *, patiently: bool = False) -> Iterator[Deed]:
+        """Have ends dealt with that could not be; give up what nobody can finish as things are.
+
+        *patiently*: only what has been so for as long as a session may be idle. So nothing is tried more often than
+        that, whatever comes of it.
+        """
+        before = self._kit.clock() - self._idle if patiently else None
+        for letter in self._dead.letters(limit=_MOST_LETTERS):
+            is_end = (letter.group, letter.grave) == (self._ends.group, Grave.DEAD)
+            if is_end and (before is None or letter.at < before):
+                yield from self._safely(self._deal_with, letter)
+        yield from self._each(Stage.CLOSING, self._look_after, before=before)
+
+    def _known_until(self) -> datetime | None:
+        """Up to when all touches have been noted; None where some were not even read: theirs may be any session.
+
+        A server that cannot tell how many those are has lost count of entries that were deleted.
+        """
+        backlogs = self._ledger.backlogs(self._touches)
+        if any(backlog.waiting for backlog in backlogs):
+            return None
+        in_hand = (backlog.oldest_pending for backlog in backlogs if backlog.oldest_pending)
+        return min((self._kit.clock(), *in_hand))
+
+    def _each(
+        self, stage: Stage, finish: Callable[[Course], Deed | None], *, before: datetime | None
+    ) -> Iterator[Deed]:
+        def look(place: tuple[Scope, str]) -> Deed | None:
+            course = self._kit.courses.course(*place)
+            is_still = course and course.stage is stage and (before is None or (course.since or before) < before)
+            return finish(course) if course and is_still else None
+
+        left = 0
+        while places := self._kit.courses.sessions(stage, before=before, limit=_PAGE, skip=left):
+            for place in places:
+                yield from self._safely(look, place)
+            # Whatever could not be finished stays first in the list, and must not hide what comes behind it.
+            still_there = set(self._kit.courses.sessions(stage, before=before, limit=_PAGE, skip=left))
+            left += len(still_there.intersection(places))
+
+    def _safely(self, finish: Callable[[T], Deed | None], what: T) -> Iterator[Deed]:
+        """Do one; what goes wrong with it must not keep the others waiting."""
+        deed = None
+        try:
+            deed = finish(what)
+        except Unavailable:
+            raise
+        except NousError as error:
+            log.warning("a session could not be finished", reason=str(error), seldom=f"finishing {what}")
+        except Exception:  # the outermost call for one session: the others are finished all the same
+            log.exception("a session could not be finished", seldom=f"finishing {what}")
+        if deed:
+            yield deed
+
+    def _close(self, course: Course) -> Deed | None:
+        end = ended_by_idleness(course)
+        if end.dataref is None:
+            return self._give_up(course, end, NOWHERE)
+        write = NoteCourse(course=closed(course, end), replaces=course)
+        told = f"ended: idle since {end.time:%Y-%m-%d %H:%M:%S} UTC"
+        return _deed(end, told) if self._applied(Effects(writes=(write,), events=(end,))) else None
+
+    def _deal_with(self, letter: Letter) -> Deed | None:
+        end = self._ledger.event(Ticket(self._ends, letter.lane, letter.entry))
+        if not isinstance(end, SessionEnded):
+            return None
+        course = self._kit.courses.course(end.scope, end.session_id)
+        if course and self._is_over(course, end):
+            return None
+        reason = letter.reason
+        if reason.startswith(f"{Unreadable.__name__}:"):
+            try:
+                self._kit.transcripts.read(end)
+            except BadInput as error:
+                reason = str(error)
+            else:
+                return self._redriven(letter, end)
+        return self._give_up(course, end, reason)
+
+    def _is_over(self, course: Course, end: SessionEnded) -> bool:
+        """Whether the session goes on, or was dealt with since as it was when *end* was said."""
+        is_done = course.handled_at and course.handled_at >= covered(end, now=self._kit.clock())
+        return course.stage is Stage.OPEN or bool(is_done)
+
+    def _redriven(self, letter: Letter, end: SessionEnded) -> Deed | None:
+        with suppress(NotFound):
+            if self._dead.redrive(letter, self._ends):
+                return _deed(end, "tried again: its transcript can be read now")
+        return None
+
+    def _look_after(self, course: Course) -> Deed | None:
+        """See that the end of a session that is closing is on its way."""
+        end = ended_by_idleness(course)
+        match self._ledger.locate(end.id, self._ends).where:
+            case Whereabouts.UNKNOWN:
+                write = NoteCourse(course=course, replaces=course)
+                is_said = self._applied(Effects(writes=(write,), events=(end,)))
+                return _deed(end, "ended again: its end was lost sight of") if is_said else None
+            case Whereabouts.DONE | Whereabouts.SKIPPED:  # by a release that notes nothing, or it was dropped
+                done = handled(course, end, now=self._kit.clock())
+                self._applied(Effects(writes=(NoteCourse(course=done, replaces=course),)))
+            case _:
+                pass
+        return None
+
+    def _give_up(self, course: Course | None, end: SessionEnded, reason: str) -> Deed | None:
+        now = self._kit.clock()
+        if course and course.given_up and course.ended_at and course.ended_at >= covered(end, now=now):
+            return None
+        write = NoteCourse(course=given_up(course, end, at=now, reason=reason), replaces=course)
+        return _deed(end, f"abandoned: {reason}") if self._applied(Effects(writes=(write,))) else None
+
+    def _applied(self, effects: Effects) -> bool:
+        return isinstance(self._bus.apply(effects), Committed)
+
+
+def _deed(end: SessionEnded, what: str) -> Deed:
+    return Deed(end.scope, end.session_id, what)

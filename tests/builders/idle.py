@@ -1,0 +1,102 @@
+"""Sessions that are touched and go silent, in memory, with every worker that has to do with them."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid5
+
+from builders.model_world import ModelWorld
+from nous.bus.base import Bus, Subscription
+from nous.course import Course, Stage
+from nous.events import NAMESPACE, SessionEnded, SessionTouched
+from nous.runtime.attempt import Attempts
+from nous.runtime.finishing import Deed, Finisher
+from nous.runtime.leases import LeaseKeeper
+from nous.scope import Scope
+from nous.store.base import Courses
+from workers.episode_summarizer import WORKER as SUMMARIZER
+from workers.session_keeper import WORKER as KEEPER
+
+IDLE = 1800.0
+"""Seconds."""
+
+TOUCHES = Subscription(KEEPER.name, SessionTouched)
+ENDS = Subscription(SUMMARIZER.name, SessionEnded)
+
+
+class IdleWorld(ModelWorld):
+    """A world without a model whose sessions are touched. Nothing is done about them before it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.use(None, SUMMARIZER, KEEPER)
+
+    def touch(self, session: str = "s1", path: Path | None = None, **fields: Any) -> SessionTouched:
+        """Publish that *session* moved on at this moment, if *fields* say nothing else."""
+        name = uuid5(NAMESPACE, f"{session} {path} {self.now} {fields}")
+        known: dict[str, Any] = {"scope": Scope(), "agent_id": "tester", "at": self.date()}
+        event = SessionTouched(
+            id=name,
+            time=self.date(),
+            source="tests",
+            session_id=session,
+            trace_id=name,
+            dataref=path.as_uri() if path else None,
+            **{**known, **fields},
+        )
+        self.bus.publish(event)
+        return event
+
+    def lose(self, path: Path, session: str = "s1") -> SessionEnded:
+        """Have the end of a session dealt with whose file, at *path*, is not there."""
+        name = uuid5(NAMESPACE, f"{session} {path} is lost")
+        event = SessionEnded(
+            id=name,
+            time=self.date(),
+            source="tests",
+            scope=Scope(),
+            agent_id="tester",
+            session_id=session,
+            trace_id=name,
+            dataref=path.as_uri(),
+        )
+        self.bus.publish(event)
+        self.work()
+        return event
+
+    def use_courses(self, courses: Courses) -> None:
+        """From now on everybody asks *courses* how far sessions have come."""
+        self.kit = replace(self.kit, courses=courses)
+        leases = LeaseKeeper(self.bus, lease=self.patience.lease, deadline=600)
+        self.attempts = Attempts(self.workers, bus=self.bus, kit=self.kit, patience=self.patience, leases=leases)
+
+    def course(self, session: str = "s1") -> Course:
+        found = self.store.course(Scope(), session)
+        assert found is not None
+        return found
+
+    def stage(self, session: str = "s1") -> Stage:
+        return self.course(session).stage
+
+    def finisher(self, bus: Bus | None = None) -> Finisher:
+        return Finisher(
+            kit=self.kit,
+            bus=bus or self.bus,
+            ledger=self.bus,
+            dead=self.bus,
+            touches=TOUCHES,
+            ends=ENDS,
+            idle=timedelta(seconds=IDLE),
+        )
+
+    def close(self) -> list[Deed]:
+        return list(self.finisher().close())
+
+    def recover(self, *, patiently: bool = False) -> list[Deed]:
+        return list(self.finisher().recover(patiently=patiently))
+
+    @property
+    def ends(self) -> int:
+        """How many ends were ever published."""
+        return next(iter(self.bus.backlogs(ENDS))).length

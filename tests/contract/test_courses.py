@@ -1,0 +1,141 @@
+"""What a store of how far sessions have come promises, asked of each: in memory, on fakeredis, and on a real server."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid5
+
+import fakeredis
+import pytest
+import redis
+from builders.episodes import HOME, NOON, WORK
+from builders.stores import KEYS, Store, on_redis
+
+from nous.bus.base import Committed, Refused
+from nous.course import Course, GivenUp, Reference, Stage, Touch
+from nous.effects import Effects, NoteCourse
+from nous.errors import Misconfigured
+from nous.events import NAMESPACE
+from nous.scope import Scope
+
+LATER = NOON + timedelta(minutes=1)
+
+
+def course(session: str = "s1", *, scope: Scope = HOME, step: str = "first", **more: Any) -> Course:
+    return Course(scope=scope, session_id=session, by=uuid5(NAMESPACE, f"{session} {step}"), **more)
+
+
+def touch(at: datetime = NOON) -> Touch:
+    return Touch(at, "agent", uuid5(NAMESPACE, f"{at}"))
+
+
+def opened(session: str = "s1", at: datetime = NOON, *, scope: Scope = HOME) -> Course:
+    return course(session, scope=scope, touched=touch(at))
+
+
+AT_EACH_STAGE = {
+    Stage.OPEN: course(touched=touch(LATER), named=Reference(NOON, "file:///tmp/größe 1.jsonl", "qbit"), ended_at=NOON),
+    Stage.CLOSING: course(touched=touch(), ended_at=NOON),
+    Stage.ENDED: course(touched=touch(), ended_at=LATER, handled_at=LATER),
+    Stage.ABANDONED: course(ended_at=NOON, given_up=GivenUp(LATER, "it is gone")),
+}
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_a_course_is_read_as_it_was_noted_and_listed_where_it_belongs(store: Store, stage: Stage) -> None:
+    noted = AT_EACH_STAGE[stage]
+    assert noted.stage is stage
+
+    assert store.write(NoteCourse(course=noted))
+
+    found = store.courses.course(HOME, "s1")
+    assert found == noted
+    assert found is not None
+    assert found.by == noted.by
+    listed = {each for each in Stage if store.courses.sessions(each)}
+    assert listed == ({stage} if stage is not Stage.ENDED else set())
+    assert store.courses.course(WORK, "s1") is None
+
+
+@pytest.mark.parametrize("before", Stage)
+@pytest.mark.parametrize("after", Stage)
+def test_a_session_is_listed_at_one_stage_alone(store: Store, before: Stage, after: Stage) -> None:
+    first, then = AT_EACH_STAGE[before], AT_EACH_STAGE[after]
+    assert store.write(NoteCourse(course=first))
+
+    assert store.write(NoteCourse(course=then, replaces=first))
+
+    listed = [each for each in Stage if (HOME, "s1") in store.courses.sessions(each)]
+    assert listed == ([after] if after is not Stage.ENDED else [])
+
+
+def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store: Store) -> None:
+    first, second = opened(), course(step="second", touched=touch(LATER))
+    assert store.write(NoteCourse(course=first))
+    assert not store.write(NoteCourse(course=second))
+    assert store.write(NoteCourse(course=second, replaces=first))
+
+    late = course(step="late", ended_at=NOON)
+    assert isinstance(store.bus.apply(Effects(writes=(NoteCourse(course=late, replaces=first),))), Refused)
+    assert isinstance(store.bus.apply(Effects(writes=(NoteCourse(course=late),))), Refused)
+    assert store.courses.course(HOME, "s1") == second
+    assert isinstance(store.bus.apply(Effects(writes=(NoteCourse(course=late, replaces=second),))), Committed)
+
+
+def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: Store) -> None:
+    for number, (session, scope) in enumerate([("a", WORK), ("b c/%", HOME), ("a", HOME)]):
+        assert store.write(NoteCourse(course=opened(session, NOON + timedelta(seconds=number), scope=scope)))
+    sessions = store.courses.sessions
+
+    assert sessions(Stage.OPEN) == [(WORK, "a"), (HOME, "b c/%"), (HOME, "a")]
+    assert sessions(Stage.OPEN, limit=1) == [(WORK, "a")]
+    assert sessions(Stage.OPEN, limit=2, skip=1) == [(HOME, "b c/%"), (HOME, "a")]
+    assert sessions(Stage.OPEN, before=NOON + timedelta(seconds=1)) == [(WORK, "a")]
+    assert sessions(Stage.OPEN, before=NOON + timedelta(seconds=1, microseconds=1)) == [(WORK, "a"), (HOME, "b c/%")]
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def client(request: pytest.FixtureRequest) -> redis.Redis:
+    if request.param == "fakeredis":
+        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    return request.getfixturevalue("redis_client")
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_what_has_ended_or_was_abandoned_is_forgotten_in_time_and_what_is_not_done_is_kept(
+    client: redis.Redis, stage: Stage
+) -> None:
+    server: Any = client
+    assert on_redis(client).write(NoteCourse(course=AT_EACH_STAGE[stage]))
+
+    kept = {key.decode() for key in server.scan_iter("*") if server.ttl(key) == -1}
+
+    month = 30 * 86400
+    done = {"t:courses:default/default/home:s1", "t:abandoned-sessions"}
+    open_ = {KEYS.course(HOME, "s1"), KEYS.sessions_at(stage)}
+    assert kept == (open_ if stage in {Stage.OPEN, Stage.CLOSING} else set())
+    assert all(month - 60 < server.ttl(key) <= month for key in done if server.exists(key) and key not in kept)
+
+
+def test_abandoned_sessions_are_not_listed_for_ever_where_others_follow(client: redis.Redis) -> None:
+    store = on_redis(client)
+    for session, at in (("old", NOON), ("new", NOON + timedelta(days=31))):
+        assert store.write(NoteCourse(course=course(session, ended_at=NOON, given_up=GivenUp(at, "gone"))))
+
+    assert store.courses.sessions(Stage.ABANDONED) == [(HOME, "new")]
+
+
+def test_what_another_release_added_is_no_obstacle_and_what_it_left_out_is_told(client: redis.Redis) -> None:
+    store, server = on_redis(client), client
+    first = opened()
+    assert store.write(NoteCourse(course=first))
+    key = KEYS.course(HOME, "s1")
+    raw: Any = server.get(key)
+    server.set(key, raw[:-1] + b',"of_next_year":1}')
+    seen = store.courses.course(HOME, "s1")
+    assert seen == first
+
+    assert store.write(NoteCourse(course=course(step="second", touched=touch(LATER)), replaces=seen))
+
+    server.set(key, raw[:36] + b"{}")
+    with pytest.raises(Misconfigured, match="the store holds no Course"):
+        store.courses.course(HOME, "s1")

@@ -1,0 +1,86 @@
+"""Of a session that is forgotten nobody knows any more how far it has come."""
+
+from datetime import timedelta
+from uuid import uuid5
+
+import fakeredis
+import pytest
+import redis
+from builders.episodes import HOME, NOON, WORK
+from builders.stores import KEYS, Store, on_redis
+
+from nous.bus.base import Refused
+from nous.bus.keys import BusKeys
+from nous.bus.redis_tombstones import RedisTombstones
+from nous.bus.tombstones import Tombstone, session_name
+from nous.course import Course, Stage, Touch, closed, ended_by_idleness
+from nous.effects import Effects, NoteCourse
+from nous.events import NAMESPACE, episode_id
+from nous.scope import Scope
+from nous.store.redis_erasure import RedisErasure
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def client(request: pytest.FixtureRequest) -> redis.Redis:
+    if request.param == "fakeredis":
+        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    return request.getfixturevalue("redis_client")
+
+
+@pytest.fixture
+def store(client: redis.Redis) -> Store:
+    """A store in which three sessions are open, and one is closing."""
+    store = on_redis(client)
+    for session, scope in (("s1", HOME), ("s1*", HOME), ("s1", WORK)):
+        assert store.write(NoteCourse(course=opened(session, scope)))
+    last = opened("last", HOME)
+    assert store.write(NoteCourse(course=closed(last, ended_by_idleness(last))))
+    return store
+
+
+def opened(session: str, scope: Scope) -> Course:
+    name = uuid5(NAMESPACE, session)
+    return Course(scope=scope, session_id=session, by=name, touched=Touch(NOON + timedelta(seconds=1), "a", name))
+
+
+def left(store: Store) -> set[tuple[Scope, str]]:
+    listed = {place for stage in Stage for place in store.courses.sessions(stage)}
+    places = [(HOME, "s1"), (HOME, "s1*"), (WORK, "s1"), (HOME, "last")]
+    known = {place for place in places if store.courses.course(*place)}
+    assert listed == known
+    return known
+
+
+def test_a_session_goes_with_its_course_and_no_other_does(client: redis.Redis, store: Store) -> None:
+    erasure = RedisErasure(client, KEYS)
+    rehearsed = erasure.session(HOME, "s1", dry_run=True)
+    assert len(left(store)) == 4
+
+    removed = erasure.session(HOME, "s1")
+
+    assert removed == rehearsed == {"courses": 1, "index entries": 1}
+    assert left(store) == {(HOME, "s1*"), (WORK, "s1"), (HOME, "last")}
+    assert erasure.session(HOME, "s1") == {}
+
+
+def test_a_scope_goes_with_all_its_courses(client: redis.Redis, store: Store) -> None:
+    erasure = RedisErasure(client, KEYS)
+    assert erasure.episodes(HOME) == {episode_id(HOME, session) for session in ("s1", "s1*", "last")}
+    rehearsed = erasure.everything(HOME, dry_run=True)
+
+    removed = erasure.everything(HOME)
+
+    assert removed == rehearsed == {"courses": 3, "index entries": 3}
+    assert left(store) == {(WORK, "s1")}
+
+
+def test_a_session_that_is_being_forgotten_is_not_closed(client: redis.Redis, store: Store) -> None:
+    course = store.courses.course(HOME, "s1")
+    assert course
+    end = ended_by_idleness(course)
+    RedisTombstones(client, BusKeys("t")).put(HOME, [session_name(HOME, "s1")], Tombstone(at=NOON))
+
+    effects = Effects(writes=(NoteCourse(course=closed(course, end), replaces=course),), events=(end,))
+
+    assert isinstance(store.bus.apply(effects), Refused)
+    assert not client.exists("t:events:session_ended")

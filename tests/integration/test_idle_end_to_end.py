@@ -1,0 +1,195 @@
+"""Sessions that go silent, with real workers: ended once, whoever is killed, however many try, and after a restart."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import waiting
+from builders.command_line import Nous
+
+from nous.course import Stage
+from nous.server import embedded
+from nous.settings.model import Settings
+from nous.wiring import World, build
+
+COMMAND = [sys.executable, "-m", "nous", "worker"]
+BOTH = ("session-keeper", "episode-summarizer")
+TEXT = (
+    "User: Please always run service billing on port {number}.\n\n"
+    "Assistant: Done: service billing now listens on port {number}.\n\nUser: Thanks, that is all.\n"
+)
+
+
+class Crew:
+    """Worker processes, of which none outlives the test."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *names: str, idle: str) -> subprocess.Popen[bytes]:
+        self._patch.setenv("NOUS_SESSIONS__IDLE", idle)
+        process = subprocess.Popen([*COMMAND, *names], env=os.environ, stderr=subprocess.DEVNULL)
+        self._running.append(process)
+        return process
+
+    def stop(self) -> None:
+        for process in self._running:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def crew(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    assert nous("scopes").exit_code == 0  # variables are ours, and the server is up
+    monkeypatch.setenv("NOUS_WORKER__SWEEP_INTERVAL", "0.1")
+    monkeypatch.setenv("NOUS_WORKER__LEASE", "2")
+    monkeypatch.setenv("NOUS_LOG_LEVEL", "error")
+    crew = Crew(monkeypatch)
+    try:
+        yield crew
+    finally:
+        crew.stop()
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    found = [tmp_path / f"s{number}.txt" for number in range(12)]
+    for number, path in enumerate(found):
+        path.write_text(TEXT.format(number=9000 + number))
+    return found
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    """Every look is a command; processes take their time to begin where others are busy."""
+    waiting.wait_until(condition, what, seconds=120, pause=0.3)
+
+
+def touch(nous: Nous, *paths: Path) -> None:
+    for path in paths:
+        result = nous("touch", path, "--session", path.stem)
+        assert result.exit_code == 0, result.output
+
+
+def listed(nous: Nous) -> dict[str, str]:
+    return {row["session"]: row["stage"] for row in json.loads(nous("sessions", "--json").stdout)}
+
+
+def summarized(nous: Nous) -> dict[str, int]:
+    return {row["session_id"]: row["edition"] for row in json.loads(nous("episodes", "--json").stdout)}
+
+
+def ends(directory: Path) -> int:
+    world: World = build(Settings(data_dir=directory, embedder="hashed"))
+    try:
+        client: Any = world.client
+        return int(client.xlen("nous:events:session_ended"))
+    finally:
+        for client in (world.client, world.rq_client):
+            client.connection_pool.disconnect()
+
+
+def test_a_session_survives_its_worker_and_its_server_and_is_ended_once(
+    nous: Nous, crew: Crew, directory: Path, paths: list[Path]
+) -> None:
+    first = crew.start("session-keeper", idle="1h")
+    touch(nous, paths[0])
+    wait_until(lambda: listed(nous) == {"s0": Stage.OPEN}, "the touch to be noted")
+    first.kill()
+    first.wait()
+    touch(nous, paths[1])
+    embedded.stop(directory)
+
+    assert listed(nous) == {"s0": Stage.OPEN}  # which starts the server again
+    crew.start(*BOTH, idle="1s")
+    wait_until(lambda: summarized(nous) == {"s0": 1, "s1": 1}, "both to be summarized")
+
+    assert ends(directory) == 2
+    assert (listed(nous), nous("sessions").stdout) == ({}, "no session is open, closing or abandoned\n")
+
+
+def test_two_processes_that_close_at_once_end_each_session_once(
+    nous: Nous, crew: Crew, directory: Path, paths: list[Path]
+) -> None:
+    noting = crew.start("session-keeper", idle="1h")
+    touch(nous, *paths)
+    wait_until(lambda: len(listed(nous)) == len(paths), "all touches to be noted")
+    noting.kill()
+    noting.wait()
+
+    for _ in range(3):
+        crew.start(*BOTH, idle="0.5s")
+    wait_until(lambda: len(summarized(nous)) == len(paths), "all to be summarized")
+    wait_until(lambda: listed(nous) == {}, "nothing to be left")
+
+    assert ends(directory) == len(paths)
+    assert set(summarized(nous).values()) == {1}
+    assert json.loads(nous("status", "--json").stdout)["balance"] == 0
+
+
+def test_a_session_that_goes_on_after_it_was_closed_gets_another_edition(
+    nous: Nous, crew: Crew, paths: list[Path]
+) -> None:
+    crew.start(*BOTH, idle="0.5s")
+    touch(nous, paths[0])
+    wait_until(lambda: summarized(nous) == {"s0": 1}, "it to be summarized")
+
+    with paths[0].open("a") as file:
+        file.write("\nUser: And staging?\n\nAssistant: Staging uses port 9018.\n")
+    touch(nous, paths[0])
+
+    wait_until(lambda: summarized(nous) == {"s0": 2}, "its second edition")
+
+
+def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
+    nous: Nous, crew: Crew, monkeypatch: pytest.MonkeyPatch, paths: list[Path]
+) -> None:
+    worker = crew.start(*BOTH, idle="1h")
+    assert nous("publish", paths[0], "--session", "s0").exit_code == 0
+    wait_until(lambda: summarized(nous) == {"s0": 1}, "the workers to be there")
+    content = paths[1].read_text()
+    touch(nous, paths[1], paths[2])
+    assert nous("touch", "nowhere").exit_code == 0
+    wait_until(lambda: len(listed(nous)) == 3, "the touches to be noted")
+    paths[1].unlink()
+
+    monkeypatch.setenv("NOUS_SESSIONS__IDLE", "0.001s")
+    told = nous("sessions", "recover").stdout
+    assert "nobody has said where its transcript is" in told
+    assert "3 sessions" in told
+    wait_until(lambda: listed(nous).keys() == {"s1", "nowhere"}, "the one that can be read to be done")
+    wait_until(lambda: json.loads(nous("dead", "list", "--json").stdout), "the other one to be dead")
+    assert "abandoned" in nous("sessions", "recover").stdout
+    assert nous("sessions", "recover").stdout == "nothing was left lying\n"
+    assert listed(nous) == {"s1": Stage.ABANDONED, "nowhere": Stage.ABANDONED}
+    assert "is gone, or on another host" in nous("sessions").stdout
+
+    paths[1].write_text(content)
+    assert "tried again" in nous("sessions", "recover").stdout
+    wait_until(lambda: summarized(nous).keys() == {"s0", "s1", "s2"}, "it to be summarized")
+    assert worker.poll() is None
+    assert listed(nous) == {"nowhere": Stage.ABANDONED}
+
+
+def test_a_forgotten_session_is_no_longer_known_and_cannot_be_touched(
+    nous: Nous, crew: Crew, tmp_path: Path, paths: list[Path]
+) -> None:
+    crew.start("session-keeper", idle="1h")
+    touch(nous, *paths[:2])
+    wait_until(lambda: len(listed(nous)) == 2, "the touches to be noted")
+
+    assert nous("forget", "--session", "s0", "--yes", "--receipt", tmp_path / "receipt").exit_code == 0
+
+    receipt = json.loads((tmp_path / "receipt").read_text())
+    assert (receipt["removed"]["courses"], receipt["removed"]["stream entries"]) == (1, 1)
+    assert listed(nous) == {"s1": Stage.OPEN}
+    refused = nous("touch", paths[0], "--session", "s0")
+    assert (refused.exit_code, "was forgotten on" in refused.stderr) == (3, True)
+    assert nous("status", "s1").stderr == (
+        "nous: session 's1' has not been published yet; it is open: `nous sessions` shows it\n"
+    )

@@ -1,0 +1,121 @@
+"""How far a session has come does not depend on the order in which that was said, nor on how often."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from uuid import uuid5
+
+import fakeredis
+from builders.kits import kit_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.bus.base import Bus, Committed
+from nous.bus.memory import MemoryBus
+from nous.bus.redis import RedisBus
+from nous.course import Course, Stage
+from nous.events import NAMESPACE, Event, SessionEnded, SessionTouched
+from nous.kit import Kit
+from nous.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.memory import MemoryStore
+from nous.store.plans import plan_for
+from nous.store.redis_courses import RedisCourses
+from nous.store.transcripts import StoredTranscripts
+from workers.episode_summarizer import WORKER as SUMMARIZER
+from workers.session_keeper import WORKER as KEEPER
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+NOW = NOON + timedelta(hours=2)
+
+
+def moment(minute: int) -> datetime:
+    return NOON + timedelta(minutes=minute)
+
+
+def touched(minute: int, agent: str, path: str | None, *, background: bool) -> SessionTouched:
+    name = uuid5(NAMESPACE, f"touched {minute} {agent} {path} {background}")
+    return SessionTouched(
+        id=name,
+        time=moment(minute),
+        source="tests",
+        scope=Scope(),
+        agent_id=agent,
+        session_id="s1",
+        trace_id=name,
+        dataref=f"file:///{path}" if path else None,
+        background=background,
+    )
+
+
+def ended(minute: int, last: int | None) -> SessionEnded:
+    name = uuid5(NAMESPACE, f"ended {minute} {last}")
+    return SessionEnded(
+        id=name,
+        time=moment(minute),
+        source="tests",
+        scope=Scope(),
+        agent_id="a",
+        session_id="s1",
+        trace_id=name,
+        transcript="User: hi",
+        ended_at=None if last is None else moment(last),
+    )
+
+
+MINUTES = st.integers(0, 9)
+TOUCHES = st.builds(
+    touched, MINUTES, st.sampled_from("ab"), st.none() | st.sampled_from("xy"), background=st.booleans()
+)
+ENDS = st.builds(ended, MINUTES, st.none() | MINUTES)
+SAID = st.lists(TOUCHES | ENDS, min_size=1, max_size=8)
+
+
+def say(events: Sequence[Event], kit: Kit, bus: Bus) -> Course | None:
+    """What is known after *events*, each dealt with by its worker."""
+    for event in events:
+        worker = KEEPER if isinstance(event, SessionTouched) else SUMMARIZER
+        assert isinstance(bus.apply(worker.build(kit)(event)), Committed)
+    return kit.courses.course(Scope(), "s1")
+
+
+def in_memory() -> tuple[Kit, Bus]:
+    store = MemoryStore()
+    kit = kit_of(store, transcripts=StoredTranscripts(store, StoreKeys()), clock=lambda: NOW)
+    return kit, MemoryBus(store.apply)
+
+
+def on_redis() -> tuple[Kit, Bus]:
+    client = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+    keys, store = StoreKeys(), MemoryStore()
+    kit = kit_of(
+        store,
+        courses=RedisCourses(client, keys),
+        transcripts=StoredTranscripts(store, keys),
+        clock=lambda: NOW,
+    )
+    return kit, RedisBus(client, plan_of=partial(plan_for, keys=keys))
+
+
+@given(said=SAID, data=st.data())
+def test_in_any_order_and_however_often_it_comes_to_the_same(said: list[Event], data: st.DataObject) -> None:
+    again = data.draw(st.permutations([*said, *data.draw(st.lists(st.sampled_from(said), max_size=3))]))
+
+    known = say(said, *in_memory())
+
+    assert say(again, *in_memory()) == known
+    assert say(again, *on_redis()) == known
+
+
+@given(said=SAID)
+def test_a_session_is_open_exactly_when_it_was_active_after_all_that_its_ends_speak_of(said: list[Event]) -> None:
+    active = [each.time for each in said if isinstance(each, SessionTouched) and not each.background]
+    ends = [each for each in said if isinstance(each, SessionEnded)]
+    over = [min(each.time, each.ended_at + timedelta(minutes=1)) if each.ended_at else each.time for each in ends]
+    is_open = bool(active) and (not over or max(active) > max(over))
+
+    known = say(said, *in_memory())
+
+    assert known is not None
+    assert known.stage is (Stage.OPEN if is_open else Stage.ENDED)
+    assert (known.touched.at if known.touched else None) == max(active, default=None)

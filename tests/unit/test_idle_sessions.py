@@ -1,0 +1,284 @@
+"""Sessions that nobody ends are ended once they are idle, each once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid5
+
+import pytest
+from builders.answers import SESSION
+from builders.idle import ENDS, IDLE, TOUCHES, IdleWorld
+
+from nous.bus.base import Lane, Verdict
+from nous.bus.memory import MemoryBus
+from nous.course import Stage
+from nous.effects import Effects
+from nous.errors import BadInput
+from nous.events import NAMESPACE, SessionEnded
+from nous.runtime.finishing import NOWHERE
+from nous.scope import Scope
+from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER
+
+MORE = f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018."
+
+
+@pytest.fixture
+def world() -> IdleWorld:
+    return IdleWorld()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "s1.txt"
+    path.write_text(SESSION)
+    return path
+
+
+class Meddled:
+    """A bus on which *befalls* happens right before effects are applied, and which fails where it raises."""
+
+    def __init__(self, bus: MemoryBus, befalls: Callable[[Effects], object]) -> None:
+        self._bus = bus
+        self._befalls = befalls
+
+    def apply(self, effects: Effects, **how: Any) -> Verdict:
+        self._befalls(effects)
+        return self._bus.apply(effects, **how)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bus, name)
+
+
+def meddled(world: IdleWorld, befalls: Callable[[Effects], object]) -> Any:
+    return Meddled(world.bus, befalls)
+
+
+def test_a_session_that_is_idle_for_longer_than_allowed_is_ended_once(world: IdleWorld, path: Path) -> None:
+    touch = world.touch(path=path)
+    world.work()
+    world.now += IDLE
+    assert world.close() == []
+
+    world.now += 0.001
+    deeds = world.close()
+
+    assert [(deed.session_id, deed.what.partition(":")[0]) for deed in deeds] == [("s1", "ended")]
+    assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
+    assert world.close() == []
+    [delivery] = world.bus.receive(ENDS, lane=Lane.LIVE, limit=9, lease=60)
+    end = delivery.event
+    assert isinstance(end, SessionEnded)
+    assert (end.reason, end.dataref, end.agent_id, end.ended_at) == ("idle", path.as_uri(), "tester", touch.at)
+    assert end.caused_by == touch.id
+
+
+def test_its_end_makes_an_episode_of_it_and_nothing_is_left_open(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+    world.close()
+    world.work()
+
+    assert [episode.session_id for episode in world.episodes] == ["s1"]
+    assert world.stage() is Stage.ENDED
+    assert (world.close(), world.recover()) == ([], [])
+
+
+def test_two_who_close_at_once_end_it_once(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+
+    first = list(world.finisher(meddled(world, lambda _: world.close())).close())
+
+    assert first == []
+    assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
+
+
+def test_activity_while_it_is_closed_keeps_it_open(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+
+    def go_on(_: Effects) -> None:
+        world.touch(path=path)
+        world.work()
+
+    assert list(world.finisher(meddled(world, go_on)).close()) == []
+    assert (world.stage(), world.ends) == (Stage.OPEN, 0)
+
+
+def test_nothing_is_closed_while_there_are_touches_that_nobody_has_noted(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+    world.touch(path=path)  # and no worker runs
+
+    assert world.close() == []
+    world.work()
+    assert (world.close(), world.stage()) == ([], Stage.OPEN)
+
+
+def test_what_was_active_before_a_touch_that_is_in_hand_is_idle_only_as_of_then(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE - 1
+    world.touch(path=path)
+    [delivery] = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=1, lease=60)
+    world.now += 2
+
+    assert world.close() == []
+    world.bus.commit(delivery, Effects())  # nothing came of it
+    assert len(world.close()) == 1
+
+
+def test_a_turn_that_nobody_asked_for_does_not_keep_a_session_open_nor_open_it(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE / 2
+    world.touch(background=True)
+    world.touch("s2", path, background=True)
+    world.work()
+    world.now += IDLE / 2 + 1
+
+    assert [deed.session_id for deed in world.close()] == ["s1"]
+    assert world.stage("s2") is Stage.ENDED
+
+
+@pytest.mark.parametrize("count", [1, 150])
+def test_sessions_that_cannot_be_closed_do_not_stop_the_others(world: IdleWorld, path: Path, count: int) -> None:
+    for number in range(count):
+        world.touch(f"bad-{number}", path)
+    world.now += 1
+    world.touch("good", path)
+    world.work()
+    world.now += IDLE + 1
+
+    def fail(effects: Effects) -> None:
+        if effects.events[0].session_id.startswith("bad"):
+            raise BadInput("a test")
+
+    deeds = list(world.finisher(meddled(world, fail)).close())
+
+    assert [deed.session_id for deed in deeds] == ["good"]
+    assert len(world.close()) == count
+
+
+def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_does(
+    world: IdleWorld, path: Path
+) -> None:
+    world.touch()
+    world.work()
+    world.now += IDLE + 1
+
+    assert [deed.what for deed in world.close()] == [f"abandoned: {NOWHERE}"]
+    assert (world.stage(), world.ends, world.close(), world.recover()) == (Stage.ABANDONED, 0, [], [])
+
+    world.touch(path=path)
+    world.work()
+    assert (world.stage(), world.course().given_up) == (Stage.OPEN, None)
+
+
+def test_the_transcript_that_was_named_before_is_read_for_a_touch_that_names_none(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+    world.close()
+    world.work()
+    path.write_text(MORE)
+    world.touch()
+    world.work()
+    world.now += IDLE + 1
+
+    assert [deed.what.partition(":")[0] for deed in world.close()] == ["ended"]
+    world.work()
+    [episode] = world.episodes
+    assert (episode.edition, episode.bytes) == (2, len(MORE))
+
+
+def test_a_session_that_goes_on_and_says_nothing_new_gets_no_other_edition(world: IdleWorld, path: Path) -> None:
+    for _ in range(2):
+        world.touch(path=path)
+        world.work()
+        world.now += IDLE + 1
+        assert len(world.close()) == 1
+        world.work()
+
+    assert [episode.edition for episode in world.episodes] == [1]
+    assert world.account(ENDS.group).skipped == {ALREADY_SUMMARIZED: 1}
+    assert world.stage() is Stage.ENDED
+
+
+def test_an_end_that_is_said_is_the_end_and_it_is_not_closed_again(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.now += 5
+    world.publish(text=SESSION)
+    world.work()
+    world.now += IDLE + 1
+
+    assert (world.stage(), world.close()) == (Stage.ENDED, [])
+
+
+@pytest.mark.parametrize("text", [SESSION, "User: hi"])
+def test_an_end_that_comes_late_leaves_open_what_went_on_since(world: IdleWorld, path: Path, text: str) -> None:
+    end = world.date()
+    world.now += 90
+    world.touch(path=path)
+    world.work()
+    world.now += 90
+    world.publish(text=text, time=end)  # it was written down then, and is read now
+    world.publish("s1", f"{text} ", ended_at=end)  # a producer that says it now
+    world.work()
+
+    assert world.stage() is Stage.OPEN
+
+
+def test_a_touch_that_comes_after_the_end_and_tells_of_before_does_not_open_the_session(
+    world: IdleWorld, path: Path
+) -> None:
+    before = world.date()
+    world.now += 5
+    world.publish(text=SESSION)
+    world.work()
+    world.now += 5
+    world.touch(path=path, at=before)
+    world.work()
+
+    assert world.stage() is Stage.ENDED
+
+
+@pytest.mark.parametrize(("second", "why"), [(SESSION, ALREADY_SUMMARIZED), (SESSION[:-40], OLDER)])
+def test_a_second_end_of_the_same_or_an_older_version_makes_no_edition(
+    world: IdleWorld, path: Path, second: str, why: str
+) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+    world.close()
+    world.work()
+    name = uuid5(NAMESPACE, "the second end")
+    early = world.course().ended_at
+    event = SessionEnded(
+        id=name,
+        time=world.date(),
+        source="tests",
+        scope=Scope(),
+        agent_id="tester",
+        session_id="s1",
+        trace_id=name,
+        transcript=second,
+        ended_at=early,
+    )
+    world.bus.publish(event)
+    world.work()
+
+    assert [episode.edition for episode in world.episodes] == [1]
+    assert world.account(ENDS.group).skipped == {why: 1}
+
+
+def test_a_clock_that_ran_ahead_keeps_no_session_open(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path, at=world.date().replace(year=2099))
+    world.work()
+    world.now += IDLE + 1
+
+    assert [deed.session_id for deed in world.close()] == ["s1"]

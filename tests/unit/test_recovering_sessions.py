@@ -1,0 +1,182 @@
+"""Ends that could not be dealt with are found and finished once they can be; hopeless ones are marked, and say why."""
+
+from pathlib import Path
+
+import pytest
+from builders.answers import SESSION
+from builders.idle import ENDS, IDLE, IdleWorld
+
+from nous.bus.base import Lane
+from nous.course import Course, Stage, closed, ended_by_idleness
+from nous.effects import NoteCourse
+from nous.scope import Scope
+
+
+@pytest.fixture
+def world() -> IdleWorld:
+    return IdleWorld()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "s1.txt"
+
+
+def the_only(deeds: list[str]) -> str:
+    [deed] = deeds
+    return deed.partition(":")[0]
+
+
+def recovered(world: IdleWorld, *, patiently: bool = False) -> list[str]:
+    return [deed.what for deed in world.recover(patiently=patiently)]
+
+
+def test_a_session_whose_transcript_is_there_again_is_finished_under_the_same_identity(
+    world: IdleWorld, path: Path
+) -> None:
+    end = world.lose(path)
+    [letter] = world.bus.letters()
+    assert letter.reason.startswith("Unreadable: ")
+    path.write_text(SESSION)
+
+    assert the_only(recovered(world)) == "tried again"
+    world.work()
+
+    [episode] = world.episodes
+    assert episode.event_id == end.id
+    assert (world.bus.letters(), world.account(ENDS.group).done, world.ends) == ([], 1, 1)
+    assert (world.stage(), recovered(world)) == (Stage.ENDED, [])
+
+
+def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found(world: IdleWorld, path: Path) -> None:
+    world.lose(path)
+
+    assert the_only(recovered(world)) == "abandoned"
+    assert recovered(world) == []
+    given_up = world.course().given_up
+    assert given_up is not None
+    assert "is gone, or on another host" in given_up.reason
+    assert world.store.sessions(Stage.ABANDONED) == [(Scope(), "s1")]
+    assert len(world.bus.letters()) == 1
+
+    path.write_text(SESSION)
+    assert the_only(recovered(world)) == "tried again"
+    world.work()
+    assert (world.stage(), world.course().given_up) == (Stage.ENDED, None)
+    assert world.store.sessions(Stage.ABANDONED) == []
+
+
+def test_what_is_idle_and_lost_is_ended_then_abandoned_then_found(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+    assert len(world.close()) == 1
+    world.work()
+    assert world.stage() is Stage.CLOSING
+
+    assert the_only(recovered(world)) == "abandoned"
+    assert (world.stage(), recovered(world)) == (Stage.ABANDONED, [])
+
+    path.write_text(SESSION)
+    assert the_only(recovered(world)) == "tried again"
+    world.work()
+    assert (world.stage(), len(world.episodes), world.ends) == (Stage.ENDED, 1, 1)
+
+
+def test_what_is_dead_for_another_reason_is_not_tried_again(world: IdleWorld) -> None:
+    world.publish(text=SESSION)
+    [delivery] = world.bus.receive(ENDS, lane=Lane.LIVE, limit=1, lease=60)
+    world.bus.bury(delivery.ticket, progress=None, reason="failed 5 times; a test")
+
+    assert recovered(world) == ["abandoned: failed 5 times; a test"]
+    assert len(world.bus.letters()) == 1
+
+
+def test_an_end_whose_session_was_published_otherwise_since_is_left_alone(world: IdleWorld, path: Path) -> None:
+    world.lose(path)
+    recovered(world)
+    world.now += 1
+    world.publish(text=SESSION)
+    world.work()
+
+    assert (world.stage(), recovered(world)) == (Stage.ENDED, [])
+    assert len(world.bus.letters()) == 1
+
+
+def test_of_a_session_that_goes_on_nothing_is_given_up(world: IdleWorld, path: Path) -> None:
+    world.lose(path)
+    world.now += 1
+    world.touch(path=path)
+    world.work()
+
+    assert (recovered(world), world.stage()) == ([], Stage.OPEN)
+
+
+def test_who_is_patient_leaves_alone_what_has_just_died(world: IdleWorld, path: Path) -> None:
+    world.lose(path)
+
+    assert recovered(world, patiently=True) == []
+    world.now += IDLE + 1
+    assert the_only(recovered(world, patiently=True)) == "abandoned"
+
+
+def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld, path: Path, tmp_path: Path) -> None:
+    world.lose(path)
+    world.lose(tmp_path / "s2.txt", "s2")
+
+    class Stubborn:
+        def course(self, scope: Scope, session_id: str) -> Course | None:
+            if session_id == "s1":
+                raise ValueError("a test")
+            return world.store.course(scope, session_id)
+
+        sessions = world.store.sessions
+
+    world.use_courses(Stubborn())
+
+    assert [deed.session_id for deed in world.recover()] == ["s2"]
+
+
+def half_closed(world: IdleWorld, path: Path) -> Course:
+    """A session that was closed, and whose end is nowhere."""
+    world.touch(path=path)
+    world.work()
+    course = world.course()
+    world.store.apply([NoteCourse(course=closed(course, ended_by_idleness(course)), replaces=course)])
+    return world.course()
+
+
+def test_an_end_that_was_lost_sight_of_is_said_again(world: IdleWorld, path: Path) -> None:
+    path.write_text(SESSION)
+    assert half_closed(world, path).stage is Stage.CLOSING
+
+    assert the_only(recovered(world)) == "ended again"
+    assert recovered(world) == []
+    world.work()
+
+    assert (world.stage(), len(world.episodes), world.ends) == (Stage.ENDED, 1, 1)
+
+
+def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(world: IdleWorld, path: Path) -> None:
+    path.write_text(SESSION)
+    course = half_closed(world, path)
+    world.bus.publish(ended_by_idleness(course))
+    world.work()
+    now = world.course()
+    world.store.apply([NoteCourse(course=course, replaces=now)])
+
+    assert recovered(world) == []
+    assert world.stage() is Stage.ENDED
+
+
+def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: Path) -> None:
+    world.touch(path=path)
+    world.work()
+    world.now += IDLE + 1
+    world.close()
+    world.work()
+    for letter in world.bus.letters():
+        world.bus.drop(letter)
+
+    assert recovered(world) == []
+    assert world.stage() is Stage.ENDED

@@ -1,0 +1,93 @@
+"""The worker that notes how far sessions have come."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from builders.answers import SESSION
+from builders.idle import TOUCHES, IdleWorld
+
+from nous.bus.base import Lane
+from nous.course import Course, Stage
+from nous.errors import Misconfigured
+from nous.scope import Scope
+from workers.session_keeper import NOTHING_NEW, WORKER
+
+PATH = Path("/sessions/s1.jsonl")
+
+
+@pytest.fixture
+def world() -> IdleWorld:
+    return IdleWorld()
+
+
+def test_a_touch_opens_a_session_and_says_where_its_transcript_is(world: IdleWorld) -> None:
+    touch = world.touch(path=PATH, format="qbit")
+    world.work()
+
+    course = world.course()
+    assert (course.stage, course.since) == (Stage.OPEN, touch.at)
+    assert course.touched is not None
+    assert (course.touched.agent_id, course.touched.event_id) == ("tester", touch.id)
+    assert course.named is not None
+    assert (course.named.dataref, course.named.format) == (PATH.as_uri(), "qbit")
+
+
+def test_the_newest_touch_counts_in_whichever_order_they_come(world: IdleWorld) -> None:
+    newest = world.touch(path=PATH)
+    world.touch(at=world.date() - timedelta(minutes=5))
+    world.work()
+
+    assert world.course().since == newest.at
+    assert world.account(TOUCHES.group).skipped == {NOTHING_NEW: 1}
+
+
+def test_scopes_have_sessions_of_their_own(world: IdleWorld) -> None:
+    world.touch(scope=Scope(project="other"))
+    world.touch()
+    world.work()
+
+    assert len(world.store.sessions(Stage.OPEN)) == 2
+
+
+def test_without_a_time_of_its_own_it_goes_by_that_of_the_event(world: IdleWorld) -> None:
+    event = world.touch(at=None)
+    world.work()
+
+    assert world.course().since == event.time
+
+
+def test_another_event_is_refused(world: IdleWorld) -> None:
+    world.publish(text=SESSION)
+    with pytest.raises(TypeError, match="session_touched"):
+        WORKER.build(world.kit)(world.publish(text=SESSION))
+
+
+def test_touches_that_two_processes_note_at_once_are_both_noted(world: IdleWorld) -> None:
+    world.touch(path=PATH)
+    world.now += 1
+    later = world.touch()
+    first, second = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=2, lease=60)
+    handler = WORKER.build(world.kit)
+    stale = [handler(each.event) for each in (first, second)]
+
+    world.bus.commit(first, stale[0])
+    world.bus.commit(second, stale[1])  # refused, and done anew
+    world.work(120, step=61)
+
+    course = world.course()
+    assert (course.since, course.named is not None) == (later.at, True)
+
+
+def test_what_cannot_be_read_of_how_far_a_session_has_come_does_not_cost_its_episode(world: IdleWorld) -> None:
+    class Unreadable:
+        def course(self, scope: Scope, session_id: str) -> Course | None:
+            raise Misconfigured(f"a test with {session_id} of {scope}")
+
+        sessions = world.store.sessions
+
+    world.use_courses(Unreadable())
+    world.publish(text=SESSION)
+    world.work()
+
+    assert [episode.session_id for episode in world.episodes] == ["s1"]
