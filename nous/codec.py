@@ -23,6 +23,7 @@ from nous.events import NAMESPACE, Event, kinds
 from nous.scope import Scope
 
 _ENVELOPE = {field.name for field in fields(Event)}
+_PARTS = tuple(field.name for field in fields(Scope))
 _DEFAULT_AGENT = "default"
 NO_SESSION = "no session (nous)"
 """Stands for the session of an event that is of none, and of what follows from it. No session can be called so."""
@@ -133,13 +134,21 @@ def _filled(
         "id": event_id,
         "time": time,
         "source": message.get("source") or "unknown",
-        "scope": data.get("scope") or Scope(),
+        "scope": _scope(data.get("scope")),
         "agent_id": checked_name(data.get("agent_id") or _DEFAULT_AGENT, "data.agent_id"),
         "session_id": _session(data.get("session_id") or message.get("subject"), kind),
         "trace_id": message.get("correlationid") or event_id,
         "caused_by": message.get("causationid"),
         "traceparent": message.get("traceparent"),
     } | ({"dataref": message["dataref"]} if message.get("dataref") and "dataref" not in data else {})
+
+
+def _scope(value: object) -> object:
+    """*value*, or the usual scope. Raises `BadInput` where it names a part that no scope has: two would become one."""
+    odd = value.keys() - _PARTS if isinstance(value, dict) else ()
+    if odd:
+        raise BadInput(f"data.scope: has the parts {', '.join(_PARTS)}, and not {str(min(odd))[:40]!r}")
+    return value or Scope()
 
 
 def _session(value: object, kind: type[Event]) -> str:

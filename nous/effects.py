@@ -120,8 +120,9 @@ class ExpectAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTranscript:
-    """An uploaded transcript has done its duty and may go."""
+    """An uploaded transcript has done its duty and may go, if it is one of *scope*: a producer names what it likes."""
 
+    scope: Scope
     dataref: str
 
 

@@ -8,6 +8,7 @@ NousError
     ├── BadInput      a file, message or value that cannot be used
     │   └── Unreadable    a transcript that cannot be read here and now; once it can, the same call succeeds
     ├── Misconfigured a setting, a server or an installation that has to be changed by the operator
+    │   └── NotAllowed    a server knows us, and does not let us do this
     └── NotFound      nothing goes by that name
 """
 
@@ -48,6 +49,10 @@ class Unreadable(BadInput):
 
 class Misconfigured(Fatal):
     """A setting, a server or an installation that the operator has to change."""
+
+
+class NotAllowed(Misconfigured):
+    """What a server does not let this user do; whoever need not have done it can go on without."""
 
 
 class NotFound(Fatal):

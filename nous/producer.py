@@ -1,6 +1,7 @@
 """What `nous.publish` and `nous publish` do."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -14,6 +15,7 @@ from nous.bus.tombstones import Tombstones, WasForgotten, name_of
 from nous.codec import checked_name
 from nous.effects import Effects, ReleaseTranscript
 from nous.episode import Decision
+from nous.errors import NotAllowed
 from nous.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
 from nous.runtime.publish import About, Handover, Warn, logged
 from nous.scope import Scope
@@ -73,20 +75,26 @@ class Producer:
         """Publish the sessions in a file, or one that is at hand; nothing happens before each is asked for.
 
         One that was forgotten is refused, unless it is wanted *again*; the others in its file are published before that
-        is said. *warn* is told what has to be known of one that is published all the same.
+        is said. *warn* is told what has to be known of one that is published all the same, and what was left undone
+        because the server does not allow it to who only publishes.
         """
         refusal: WasForgotten | None = None
         for event in self._events(session, about, upload=upload, warn=warn):
             if again and self._tombstones:
-                self._tombstones.lift(event.scope, name_of(event))
+                with _as_far_as_allowed(warn, "a session that was forgotten is let back by others: this user may not"):
+                    self._tombstones.lift(event.scope, name_of(event))
             try:
                 [receipt] = self._bus.publish(event, lane=lane, durable=durable)
             except WasForgotten as error:
-                self._release(event)
+                with _as_far_as_allowed(warn, f"what {event.session_id} uploaded stays until it is forgotten again"):
+                    self._release(event)
                 refusal = refusal or error
                 continue
             if not receipt.fresh:
-                self._follow_up(event)
+                with _as_far_as_allowed(
+                    warn, f"{event.session_id} was published before; this user may not see what became of it"
+                ):
+                    self._follow_up(event)
             yield Published(event=event, receipt=receipt)
         if refusal:
             raise refusal
@@ -149,12 +157,21 @@ class Producer:
     def _release(self, event: SessionEvent) -> None:
         """Remove what was uploaded for *event*, if anything was: nobody is going to read it."""
         if event.dataref and event.dataref.startswith("redis:"):
-            self._bus.apply(Effects(writes=(ReleaseTranscript(dataref=event.dataref),)))
+            self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
 
     def _redrive(self, ticket: Ticket, reader: Subscription) -> None:
         for letter in self._dead.letters(limit=100_000):
             if letter.is_about(ticket):
                 self._dead.redrive(letter, reader)
+
+
+@contextmanager
+def _as_far_as_allowed(warn: Warn, otherwise: str) -> Generator[None]:
+    """Do what follows from publishing, or *warn* of what comes *otherwise* where the server lets us only publish."""
+    try:
+        yield
+    except NotAllowed:
+        warn(otherwise)
 
 
 def producer_of(world: World) -> Producer:

@@ -25,7 +25,7 @@ class Scope:
             if not _can_be_part(part):
                 raise BadInput(
                     f"{str(part)[:40]!r} cannot be part of a scope: "
-                    f"use a text of 1 to {LONGEST_PART} printable characters, no slash"
+                    f"use a text of 1 to {LONGEST_PART} printable characters, no slash, and not blank"
                 )
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Scope:
         """Read `project`, `agent/project` or `tenant/agent/project`; what is left out is `default`.
 
         Raises:
-            BadInput: there are more than three parts, or one of them is empty, too long or unprintable.
+            BadInput: there are more than three parts, or one of them is blank, too long or unprintable.
         """
         parts = text.split("/")
         if len(parts) > 3:
@@ -45,4 +45,6 @@ class Scope:
 
 
 def _can_be_part(part: object) -> bool:
-    return isinstance(part, str) and 0 < len(part) <= LONGEST_PART and "/" not in part and part.isprintable()
+    if not isinstance(part, str) or not part.strip():
+        return False
+    return len(part) <= LONGEST_PART and "/" not in part and part.isprintable()

@@ -274,7 +274,7 @@ def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
 def _releases(event: SessionEnded) -> tuple[Write, ...]:
     """An uploaded transcript has done its duty when its event has, whatever came of it."""
     is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
-    return (ReleaseTranscript(dataref=event.dataref),) if is_uploaded and event.dataref else ()
+    return (ReleaseTranscript(scope=event.scope, dataref=event.dataref),) if is_uploaded and event.dataref else ()
 
 
 def _seen(manifests: Sequence[Manifest]) -> Seen:

@@ -40,7 +40,7 @@ class SessionAnchorer:
 
 def _releases(event: SessionCompacting) -> tuple[Write, ...]:
     is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
-    return (ReleaseTranscript(dataref=event.dataref),) if is_uploaded and event.dataref else ()
+    return (ReleaseTranscript(scope=event.scope, dataref=event.dataref),) if is_uploaded and event.dataref else ()
 
 
 WORKER = Worker(NAME, SessionCompacting, SessionAnchorer.from_kit)

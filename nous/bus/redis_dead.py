@@ -1,5 +1,6 @@
 """What was set aside, in Redis, until somebody decides."""
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice, starmap
 from typing import Any
@@ -20,6 +21,7 @@ from nous.bus.scripts import Scripts
 from nous.errors import BadInput, NotFound
 
 _WEEK = 7 * 24 * 3600
+_ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
 class RedisDeadLetters:
@@ -53,8 +55,8 @@ class RedisDeadLetters:
         return found[0][1].get(b"event", b"") if found else None
 
     def find(self, letter_id: str) -> Letter:
-        if not letter_id.replace("-", "", 1).isdigit():
-            raise BadInput(f"{letter_id!r} is not a letter's id: `nous dead list` shows them")
+        if not _ID.fullmatch(letter_id):
+            raise BadInput(f"{letter_id[:80]!r} is not a letter's id: `nous dead list` shows them")
         with translated():
             found = self._client.xrange(self._keys.letters, letter_id, letter_id)
         if not found:

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 import redis
 from redis import exceptions
 
-from nous.errors import Fatal, Misconfigured, Retryable, Unavailable
+from nous.errors import Fatal, Misconfigured, NotAllowed, Retryable, Unavailable
 
 _IN_A_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
 _IN_A_SCRIPT = re.compile(r",? script:(?: [^\s,]+,)? on @\w+:\d+\.?\Z")
+
+_REMEDY = "allow this user that (deploy/acl has what each role needs; on the server, ACL LOG tells what was refused)"
 
 
 class GroupGone(Unavailable):
@@ -27,12 +29,25 @@ def reason_of(error: redis.RedisError) -> str:
     return _IN_A_SCRIPT.sub("", _IN_A_PIPELINE.sub("", str(error)))
 
 
+def is_not_allowed(error: redis.RedisError) -> bool:
+    """Whether the server says that its access list does not let this user do it, be it from within a script."""
+    return isinstance(error, exceptions.NoPermissionError) or "ACL failure in script" in str(error)
+
+
+def not_allowed(error: redis.RedisError) -> NotAllowed:
+    """What the server's access list refuses, in its own words, and what to do about it."""
+    reason = reason_of(error).replace("ACL failure in script: ", "")
+    return NotAllowed(f"Redis does not allow it: {reason[:1].lower()}{reason[1:]}; {_REMEDY}")
+
+
 @contextmanager
 def translated() -> Generator[None]:
     """Let what redis-py raises in the block say what the caller can do about it."""
     try:
         yield
-    except (redis.AuthenticationError, exceptions.NoPermissionError) as error:
+    except exceptions.NoPermissionError as error:
+        raise not_allowed(error) from error
+    except redis.AuthenticationError as error:
         raise Misconfigured(f"Redis refused us: {reason_of(error)}") from error
     except (redis.ConnectionError, redis.TimeoutError, exceptions.BusyLoadingError) as error:
         raise Unavailable(f"Redis did not answer: {error}") from error
@@ -41,6 +56,8 @@ def translated() -> Generator[None]:
     except exceptions.ReadOnlyError as error:
         raise Unavailable("Redis is a read-only replica at the moment") from error
     except redis.ResponseError as error:
+        if is_not_allowed(error):
+            raise not_allowed(error) from error
         if "NOGROUP" in str(error):
             raise GroupGone(reason_of(error)) from error
         if cannot_write(error):

@@ -44,7 +44,8 @@ class RedisLedger:
     def locate(self, event_id: UUID, subscription: Subscription) -> Location:
         with translated():
             place = self._client.get(self._keys.marker(event_id))
-            skipped = self._client.get(self._keys.skipped(subscription.group, event_id))
+            # Who may only publish can see that an event was not, and is not let see more.
+            skipped = place and self._client.get(self._keys.skipped(subscription.group, event_id))
         if place is None:
             return Location(where=Whereabouts.UNKNOWN)
         ticket = Ticket.named(place.decode(), subscription)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import elsewhere, session_of, with_session
+from nous.cli.knowing import checked_session, elsewhere, session_of, with_session
 from nous.cli.show import print_json, say, shortened
 from nous.errors import NotFound
 from nous.events import episode_id
@@ -26,6 +26,8 @@ def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -
     SESSION is its id, or the beginning of it. There is one once the session has been published as compacting: nous
     publish PATH --compacting.
     """
+    checked_session(session)
+    checked_session(agent, "the id of an agent")
     world, within = build(app.settings), Scope.parse(scope)
     kit = world.kit
 

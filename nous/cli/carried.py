@@ -82,6 +82,7 @@ def _checked(carried: Carried) -> Carried:
         raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
     if isinstance(carried.record, Episode):
         checked_name(carried.record.session_id, "session_id")
+        checked_name(carried.record.agent_id, "agent_id")
         if carried.record.id != episode_id(carried.scope, carried.record.session_id):
             raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
         return carried

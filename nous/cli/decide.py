@@ -5,10 +5,10 @@ from uuid import UUID
 import click
 
 from nous.cli.frame import App
-from nous.cli.knowing import goes_by, session_of, sessions_of, with_episode
+from nous.cli.knowing import checked_session, goes_by, session_of, sessions_of, with_episode
 from nous.cli.show import say
 from nous.episode import Decision
-from nous.errors import BadInput
+from nous.errors import BadInput, NotAllowed
 from nous.events import episode_id
 from nous.producer import producer_of
 from nous.readable import one_line
@@ -38,10 +38,16 @@ def decide(
         raise BadInput("a decision needs a description")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
     world, within = build(app.settings), Scope.parse(scope)
-    name = _meant(session, world, within)
+    name = _meant(checked_session(session), world, within)
     receipt = producer_of(world).record(decision, session_id=name, scope=within, agent_id=agent)
     say("noted" if receipt.fresh else "was noted before")
-    say(f"nous: {_told(name, world, within, scope)}", err=True)
+    try:
+        told = _told(name, world, within, scope)
+    except NotAllowed:
+        told = (
+            f"it stands with the episode of a session of exactly the id {name!r}; this user may not see if there is one"
+        )
+    say(one_line(f"nous: {told}"), err=True)
 
 
 def _meant(session: str, world: World, scope: Scope) -> str:
@@ -50,9 +56,12 @@ def _meant(session: str, world: World, scope: Scope) -> str:
     Only random ids are taken by their beginning: `run-1` is no short form of `run-10`, and may be yet to come. One
     that is known is known in capitals too.
     """
-    if world.kit.episodes.get(scope, episode_id(scope, session)):
+    try:
+        if world.kit.episodes.get(scope, episode_id(scope, session)):
+            return session
+        known = sessions_of(world, scope)
+    except NotAllowed:  # who may only publish says all of the id
         return session
-    known = sessions_of(world, scope)
     if session in known:
         return session
     if (small := session.lower()) in known and _is_random(small):

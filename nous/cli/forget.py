@@ -13,7 +13,7 @@ from click.exceptions import Exit
 
 from nous.cli.frame import DECLINED, App
 from nous.cli.going import going
-from nous.cli.knowing import elsewhere, knowledge_of, one_of, session_of, with_fact, with_session
+from nous.cli.knowing import checked_session, elsewhere, knowledge_of, one_of, session_of, with_fact, with_session
 from nous.cli.show import counted, say, shortened, table
 from nous.errors import BadInput, NotFound
 from nous.runtime.forget import Receipt
@@ -72,7 +72,7 @@ def forget(
 
 def _act(world: World, scope: Scope, session: str | None, fact: str | None) -> Act:
     if session is not None:
-        return Session(scope=scope, name=session)
+        return Session(scope=scope, name=checked_session(session))
     return Everything(scope=scope) if fact is None else Known(scope=scope, id=_id_of(fact, world, scope))
 
 

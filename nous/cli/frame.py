@@ -30,6 +30,9 @@ DECLINED = 6
 DEFECT = 70
 INTERRUPTED = 130
 
+_LONGEST, _REMEDY = 3000, 300
+"""Characters of a message, and those of its end that are shown however long it is."""
+
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
     0: "all went well",
@@ -148,8 +151,14 @@ def _told_to_the_user(*, debug: bool) -> Generator[None]:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    click.echo(f"nous: {one_line(message)}", err=True)
+    click.echo(f"nous: {_cut(one_line(message))}", err=True)
     raise Exit(code)
+
+
+def _cut(message: str) -> str:
+    """*message*, or its beginning and its end where it quotes much: what to do stands at the end."""
+    most = _LONGEST - _REMEDY
+    return message if len(message) <= _LONGEST else f"{message[:most]} ... {message[-_REMEDY:]}"
 
 
 def exit_code(error: NousError) -> int:

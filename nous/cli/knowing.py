@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from nous.bus.erasing import Wanted
 from nous.bus.tombstones import session_name
+from nous.codec import checked_name
 from nous.course import UNFINISHED
 from nous.embed.absent import present
 from nous.episode import Episode
@@ -25,6 +26,9 @@ _MOST_SCOPES = 5
 _MOST_NAMED = 5
 _SHORTEST = 4
 """Characters of an id that name a fact or a session."""
+
+_LONGEST = 45
+"""Characters of a fact's id, in whatever way it is written."""
 
 
 @contextmanager
@@ -52,9 +56,11 @@ def elsewhere(world: World, scope: Scope) -> str:
 
 
 def checked_beginning(name: str) -> str:
-    """*name*, if it is long enough to name a fact. Raises `BadInput`."""
+    """*name*, if it is long enough to name a fact, and not longer than an id. Raises `BadInput`."""
     if len(name.replace("-", "")) < _SHORTEST:
         raise _too_short("fact", name)
+    if len(name) > _LONGEST:
+        raise BadInput(f"a text of {len(name):,} characters is not a fact's id: `nous facts` prints them")
     return name
 
 
@@ -70,6 +76,11 @@ def one_of(name: str, knowledge: Knowledge, world: World, scope: Scope) -> Known
         raise NotFound(f"there is no fact {name!r} in {scope}{with_fact(name, world) or elsewhere(world, scope)}")
     _check_alone("fact", name, [str(known.fact.id) for known in found])
     return found[0]
+
+
+def checked_session(name: str, what: str = "the id of a session") -> str:
+    """*name*, if a session could be called so, or its id begin so. Raises `BadInput`, before anything is looked for."""
+    return checked_name(name, what) if name.strip() else name
 
 
 def session_of(name: str, world: World, scope: Scope, *, among: Sequence[str] | None = None) -> str:
@@ -100,6 +111,7 @@ def episode_of(name: str, world: World, scope: Scope) -> Episode:
         BadInput: several sessions have ids that begin so, or *name* is too short.
     """
     get = world.kit.episodes.get
+    checked_session(name)
     found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, world, scope)))
     if found is None:
         where = with_episode(name, world) or elsewhere(world, scope)

@@ -58,7 +58,7 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
         say(f"nous: reading facts from this terminal, one a line, until Ctrl-D: {_FORM}", err=True)
     with opened(source) as stream:
         world, within = build(app.settings), Scope.parse(scope)
-        teacher = Teacher(world, within, session or f"cli-{uuid4().hex[:8]}")
+        teacher = Teacher(world, within, f"cli-{uuid4().hex[:8]}" if session is None else session)
         for batch in _batches(_lines(stream), _AT_ONCE):
             is_told = True
             if again:

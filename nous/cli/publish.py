@@ -2,8 +2,10 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import click
 
@@ -12,7 +14,7 @@ from nous.cli.frame import FAILED, App, exit_code
 from nous.cli.outcomes import outcomes, troubles
 from nous.cli.show import print_json, say, table
 from nous.cli.waiting import awaited, has_failed
-from nous.errors import BadInput, NousError
+from nous.errors import BadInput, NotAllowed, NousError
 from nous.jobs.rq.census import workers_seen
 from nous.producer import Producer, Published, producer_of
 from nous.readable import one_line
@@ -77,14 +79,27 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     handed_over = list(_hand_over(producer_of(world), paths, failures, about=about, **how))
     for what in _to_be_known(world, durable=durable) if handed_over else ():
         _warn(what)
-    steps = awaited(world, [each for _, each in handed_over], timeout=timeout) if wait else {}
+    steps, told = _waited(world, handed_over, failures, timeout=timeout) if wait else ({}, _told(handed_over))
     if as_json:
         print_json([_row(path, each, steps.get(each.event.id, [])) for path, each in handed_over])
     elif handed_over:
-        say("\n".join(outcomes(world, handed_over, steps)) if wait else _told(handed_over))
+        say(told)
     for trouble in troubles(handed_over, steps, timeout=timeout):
-        say(one_line(f"nous: {trouble}"), err=True)
+        _warn(trouble)
     ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
+
+
+def _waited(
+    world: World, handed_over: Sequence[tuple[str, Published]], failures: list[NousError], *, timeout: float
+) -> tuple[dict[UUID, list[Step]], str]:
+    """The steps of those *handed over*, and a table of what became of each, as far as this user may see that."""
+    try:
+        steps = awaited(world, [each for _, each in handed_over], timeout=timeout)
+        return steps, "\n".join(outcomes(world, handed_over, steps))
+    except NotAllowed as error:
+        failures.append(NotAllowed(f"what becomes of these cannot be waited for, they are published: {error}"))
+        _warn(str(failures[-1]))
+        return {}, _told(handed_over)
 
 
 def _hand_over(
@@ -111,8 +126,9 @@ def _hand_over(
 
 def _to_be_known(world: World, *, durable: bool) -> Iterator[str]:
     """What is in the way of sessions that a server has just taken, and wrote down if they are *durable*."""
-    if not workers_seen(world.rq_client):
-        yield "no worker runs yet; `nous up` or `nous worker` will deal with them"
+    with suppress(NotAllowed):  # who may only publish is not told who works
+        if not workers_seen(world.rq_client):
+            yield "no worker runs yet; `nous up` or `nous worker` will deal with them"
     if not durable and (trouble := write_trouble(world.client)):
         yield f"the server took that, and cannot write it down yet: {trouble}; make room there"
 

@@ -12,7 +12,7 @@ import click
 from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
-from nous.cli.knowing import elsewhere, session_of, with_session
+from nous.cli.knowing import checked_session, elsewhere, session_of, with_session
 from nous.cli.model import model_report, model_sections
 from nous.cli.show import in_words, print_json, say, table
 from nous.course import Stage
@@ -137,7 +137,7 @@ def _known(waiting: int | None) -> str:
 
 def _steps_of(world: World, name: str, scope: Scope) -> tuple[str, list[Step]]:
     """The session that *name* is the id of, or else the beginning of its id, and where it is."""
-    session, events = name, _events_of(world, scope, name)
+    session, events = name, _events_of(world, scope, checked_session(name))
     if not events:
         session = session_of(name, world, scope)
         events = _events_of(world, scope, session)

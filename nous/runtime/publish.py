@@ -16,7 +16,7 @@ from nous.errors import BadInput, NotFound
 from nous.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent, SessionTouched
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.uploads import Uploads, compacting_name, upload
+from nous.store.uploads import Uploads, compacting_name, dataref_of, upload
 from nous.transcript import Transcript, parse_transcript, read_transcript
 from nous.transcript.input.tap import Tap
 from nous.transcript.notes import Notes
@@ -55,9 +55,21 @@ class About:
 
 
 class Handover:
-    """Makes events of sessions. Content of up to *inline_limit* bytes travels in the event, larger one beside it."""
+    """Makes events of sessions. Content of up to *inline_limit* bytes travels in the event, larger one beside it.
 
-    def __init__(self, uploads: Uploads, keys: StoreKeys, *, inline_limit: int, clock: Callable[[], datetime]) -> None:
+    It is sent unless *needs_upload* says that nobody is going to ask for that event's.
+    """
+
+    def __init__(
+        self,
+        uploads: Uploads,
+        keys: StoreKeys,
+        *,
+        inline_limit: int,
+        clock: Callable[[], datetime],
+        needs_upload: Callable[[SessionEvent], bool] = lambda _: True,
+    ) -> None:
+        self._needs_upload = needs_upload
         self._uploads = uploads
         self._keys = keys
         self._inline_limit = inline_limit
@@ -116,8 +128,11 @@ class Handover:
             return self._event(about, transcript, inline=inline)
         name = about.session_id or ""
         name = compacting_name(name) if about.compacting else name
-        dataref = upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
-        return self._event(about, transcript, dataref=dataref)
+        dataref = dataref_of(whole, keys=self._keys, scope=about.scope, session_id=name)
+        event = self._event(about, transcript, dataref=dataref)
+        if self._needs_upload(event):
+            upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
+        return event
 
     def touched(
         self, session: str | Path, about: About, *, background: bool = False, at: datetime | None = None
@@ -271,10 +286,8 @@ def _plain(path: Path, name: str | None) -> bytes:
 
 
 def _name_of(path: Path) -> str:
-    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`.
-
-    Files of one name in two folders are two sessions, so the folder is part of the name.
-    """
+    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`."""
+    # Files of one name in two folders are two sessions, so the folder is part of the name.
     name, folder = path.name.split(".")[0], path.resolve().parent
     if name == "transcript":
         return folder.name

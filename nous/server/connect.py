@@ -14,10 +14,11 @@ from redis.connection import AbstractConnection, Connection, SSLConnection, Unix
 from redis.retry import Retry
 from typing_extensions import override
 
-from nous.bus.redis_errors import cannot_write
+from nous.bus.redis_errors import cannot_write, is_not_allowed, not_allowed
 from nous.errors import Misconfigured, NousError, Unavailable
 from nous.server import embedded
 from nous.server.place import locate
+from nous.server.tls import CLIENT, check_files, trouble
 from nous.settings.model import EMBEDDED, Settings
 
 SOCKET_TIMEOUT = 15.0
@@ -146,6 +147,7 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
     elif not url.startswith("unix:"):
         options["socket_keepalive"] = True
     try:
+        check_files(parse_url(url))
         options.setdefault("connection_class", _connection_class(url))
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
@@ -165,10 +167,18 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
     except (redis.AuthenticationError, redis.ResponseError) as error:
         if cannot_write(error):
             return client  # whoever reads has what he needs, and who writes is told what is wrong
+        if is_not_allowed(error):
+            raise not_allowed(error) from None
         raise Misconfigured(
             f"the server at {url} refuses: {error}; correct the user and password in redis_url"
         ) from None
     except redis.RedisError as error:
+        if reason := trouble(error):
+            raise Misconfigured(f"no safe way to the server at {url}: {reason}") from None
+        if url.startswith("rediss:") and "closed by server" in str(error):
+            raise Unavailable(
+                f"the server at {url} closed the connection; it may want a client certificate: {CLIENT} in redis_url"
+            ) from None
         raise Unavailable(
             f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
         ) from None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource, SettingsError
 
 from nous.errors import Misconfigured
@@ -166,13 +167,16 @@ def _known() -> Iterator[str]:
 
 
 def _durations() -> Iterator[str]:
-    """The settings that may be written with a unit: no other is read before it is validated."""
+    """The settings that may be written with a unit: no other number is read before it is validated."""
     for name, field in Settings.model_fields.items():
         if _is_group(group := field.annotation):
             inner = group.model_fields.items()
-            yield from (
-                f"{name}.{key}" for key, each in inner if any(isinstance(m, BeforeValidator) for m in each.metadata)
-            )
+            yield from (f"{name}.{key}" for key, each in inner if _has_unit(each))
+
+
+def _has_unit(field: FieldInfo) -> bool:
+    is_number = field.annotation is float or field.annotation is int
+    return is_number and any(isinstance(each, BeforeValidator) for each in field.metadata)
 
 
 def _groups() -> Iterator[str]:

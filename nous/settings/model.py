@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
 from nous.caps import MOST_CANDIDATES
@@ -28,6 +28,13 @@ def _in_seconds(value: object) -> object:
     """Read "90s", "5m", "2h" or "7d"; whatever else is left for pydantic to judge."""
     written = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     return float(written[1]) * _UNITS[written[2]] if written else value
+
+
+def _folders(value: object) -> object:
+    """Read "/one:/other", as PATH is written, or a list."""
+    if not isinstance(value, str | list | tuple | None):
+        raise ValueError("should be a list of folders")  # noqa: TRY004 (pydantic tells of these alone)
+    return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
 
 def _known_server(url: str) -> str:
@@ -77,6 +84,7 @@ class WorkerSettings(Group):
     backoff_cap: Seconds = 300
     crashes_before_quarantine: PositiveInt = 2
     deaths_before_burial: PositiveInt = 2
+    readable: Annotated[tuple[Directory, ...] | None, NoDecode, BeforeValidator(_folders)] = None
 
 
 class ExcerptSettings(Group):

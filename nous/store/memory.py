@@ -259,5 +259,5 @@ class MemoryStore:
                     self._logs.setdefault(scope, _Log()).extend(added)
             case ExpectEpisode() | ExpectAnchor():
                 pass
-            case ReleaseTranscript(dataref=dataref):
-                self._uploads.pop(key_of(dataref, within=self._keys.transcripts) or "", None)
+            case ReleaseTranscript(scope=scope, dataref=dataref):
+                self._uploads.pop(key_of(dataref, within=self._keys.transcripts_of(scope)) or "", None)

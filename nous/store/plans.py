@@ -179,6 +179,6 @@ def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterat
 
 
 def _release(write: ReleaseTranscript, keys: StoreKeys) -> Plan:
-    """Nothing is done for a transcript that nobody uploaded here: a file stays, and so does a key of another kind."""
-    key = key_of(write.dataref, within=keys.transcripts)
+    """Nothing is done for what nobody uploaded for this scope: a file stays, and so does a key of another kind."""
+    key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
     return Plan(commands=(Command("UNLINK", key, ()),)) if key else Plan()

@@ -5,9 +5,10 @@ counted among what the transcript passed over, so that it stands in the episode.
 then of a newer version, and the event that announces that version finds it done.
 """
 
+import os
 import stat
 import zlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
@@ -17,7 +18,7 @@ from urllib.parse import unquote
 from nous.errors import BadInput, NotFound, Unreadable
 from nous.events import SessionEvent
 from nous.store.keys import StoreKeys
-from nous.store.uploads import Uploads, key_of, unpacked
+from nous.store.uploads import LARGEST, Uploads, key_of, unpacked
 from nous.transcript import UnknownFormat, parse_transcript, read_transcript
 from nous.transcript.input.tap import Tap
 from nous.transcript.model import Transcript
@@ -28,14 +29,24 @@ CUT = "file: cut since it was published"
 REWRITTEN = "file: rewritten since it was published"
 
 _CHUNK = 1 << 20
+_SYSTEM = (Path("/proc"), Path("/sys"))
+"""What looks like files there tells of processes, their environment among it."""
 
 
 class StoredTranscripts:
-    """`Transcripts` from the event itself, from this host's files, and from uploads."""
+    """`Transcripts` from the event itself, from this host's files, and from uploads.
 
-    def __init__(self, uploads: Uploads, keys: StoreKeys) -> None:
+    Of files, those in the folders *readable* are read, wherever links lead; without it all but the system's own. No
+    file has more than *largest* bytes.
+    """
+
+    def __init__(
+        self, uploads: Uploads, keys: StoreKeys, *, readable: Sequence[Path] | None = None, largest: int = LARGEST
+    ) -> None:
         self._uploads = uploads
         self._keys = keys
+        self._readable = readable
+        self._largest = largest
 
     def read(self, event: SessionEvent) -> Transcript:
         try:
@@ -55,7 +66,7 @@ class StoredTranscripts:
             case "redis":
                 return self._uploaded(event, event.dataref or "")
             case "file":
-                return _from_file(event, _path_of(event.dataref or ""))
+                return self._from_file(event, _path_of(event.dataref or ""))
             case _:
                 raise BadInput("the event has no transcript: neither inline, nor a dataref of file:// or redis:")
 
@@ -70,13 +81,30 @@ class StoredTranscripts:
         transcript = parse_transcript(content, format=event.format, source=dataref)
         return _compared(transcript, event, beginning=lambda length: sha256(content[:length]).hexdigest())
 
+    def _from_file(self, event: SessionEvent, named: Path) -> Transcript:
+        with _readable(named):
+            path = self._allowed(named)
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode):
+                raise BadInput(f"{named} is not a regular file")
+            if about.st_size > self._largest:
+                raise BadInput(f"{named} has {about.st_size:,} bytes; no transcript has more than {self._largest:,}")
+            transcript = replace(read_transcript(path, format=event.format), source=str(named))
+            return _compared(
+                transcript, event, beginning=lambda length: _digest_of_beginning(path, length, event.format)
+            )
 
-def _from_file(event: SessionEvent, path: Path) -> Transcript:
-    with _readable(path):
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise BadInput(f"{path} is not a regular file")
-        transcript = read_transcript(path, format=event.format)
-        return _compared(transcript, event, beginning=lambda length: _digest_of_beginning(path, length, event.format))
+    def _allowed(self, named: Path) -> Path:
+        """Where *named* leads, if that may be read: whoever wrote the event may have named any file of this user."""
+        path = Path(os.path.realpath(named))  # which minds no links in a circle
+        if any(path.is_relative_to(folder) for folder in _SYSTEM):
+            raise BadInput(f"{named} is not a regular file: it is the system's own")
+        if self._readable is not None and not any(path.is_relative_to(each.resolve()) for each in self._readable):
+            raise BadInput(
+                f"{named} is in no folder of which this worker reads: publish it with its content uploaded, or name "
+                "its folder in worker.readable"
+            )
+        return path
 
 
 def _path_of(dataref: str) -> Path:

@@ -28,9 +28,14 @@ class Uploads(Protocol):
 
 def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
     """Put a transcript where every worker can read it, and return its dataref: the same for the same content."""
-    key = keys.transcript(scope, session_id, digest=sha256(content).hexdigest())
-    uploads.put(key, gzip.compress(content, compresslevel=6, mtime=0))
-    return f"{_SCHEME}{key}"
+    dataref = dataref_of(content, keys=keys, scope=scope, session_id=session_id)
+    uploads.put(dataref.removeprefix(_SCHEME), gzip.compress(content, compresslevel=6, mtime=0))
+    return dataref
+
+
+def dataref_of(content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
+    """How an event refers to *content*, once that is uploaded."""
+    return f"{_SCHEME}{keys.transcript(scope, session_id, digest=sha256(content).hexdigest())}"
 
 
 def compacting_name(session_id: str) -> str:

@@ -20,7 +20,8 @@ from nous.bus.redis_ledger import RedisLedger
 from nous.bus.redis_tombstones import RedisTombstones
 from nous.bus.tombstones import Tombstones
 from nous.embed.remembered import Remembered
-from nous.errors import NotFound
+from nous.errors import NotAllowed, NotFound
+from nous.events import SessionEvent
 from nous.jobs.base import Jobs
 from nous.jobs.rq.queue import RqJobs
 from nous.kit import Kit, Worker
@@ -118,7 +119,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         tombstones=RedisTombstones(client, bus_keys),
         jobs=_jobs(rq_client, settings),
         kit=kit,
-        handover=Handover(uploads, store_keys, inline_limit=settings.publish.inline_limit, clock=kit.clock),
+        handover=_handover(uploads, settings, RedisLedger(client, bus_keys), found.values(), kit=kit),
         patience=patience,
         leases=leases,
         attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
@@ -159,7 +160,7 @@ def _kit(
         decisions=RedisDecisions(client, keys, bus_keys=bus_keys, group=DECISION_KEEPER),
         facts=facts,
         memory=FactMemory(indexes=indexes_of(settings, facts, keys)),
-        transcripts=StoredTranscripts(uploads, keys),
+        transcripts=StoredTranscripts(uploads, keys, readable=settings.worker.readable),
         embedder=Remembered(embedder(settings)),
         clock=partial(datetime.now, UTC),
         anchors=RedisAnchors(client, keys),
@@ -182,6 +183,28 @@ def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:
         result_ttl=settings.retention.job_result_ttl,
         failure_ttl=settings.retention.job_failure_ttl,
     )
+
+
+def _handover(uploads: Uploads, settings: Settings, ledger: Ledger, found: Iterable[Worker], *, kit: Kit) -> Handover:
+    return Handover(
+        uploads,
+        StoreKeys(settings.prefix),
+        inline_limit=settings.publish.inline_limit,
+        clock=kit.clock,
+        needs_upload=partial(_needs_upload, ledger, found),
+    )
+
+
+def _needs_upload(ledger: Ledger, found: Iterable[Worker], event: SessionEvent) -> bool:
+    """Whether *event* needs its transcript sent: always, but for who may not see what became of an event that is known.
+
+    It waits for its worker already or was read, and who may not look may not remove what nobody reads either.
+    """
+    reader = next((Subscription(each.name, each.consumes) for each in found if each.consumes is type(event)), None)
+    try:
+        return reader is None or bool(ledger.locate(event.id, reader))
+    except NotAllowed:
+        return False
 
 
 def discover() -> dict[str, Worker]:

@@ -6,20 +6,22 @@ from nous.effects import ReleaseTranscript
 from nous.scope import Scope
 from nous.store.uploads import key_of, unpacked, upload
 
+HERE, THERE = Scope(project="a"), Scope(project="a:b")
+
 
 def uploaded(store: Store, content: bytes, *, session_id: str = "s") -> str:
     """What the event that speaks of it calls it."""
-    return upload(store.uploads, content, keys=KEYS, scope=Scope(), session_id=session_id)
+    return upload(store.uploads, content, keys=KEYS, scope=HERE, session_id=session_id)
 
 
 def fetched(store: Store, dataref: str) -> bytes | None:
-    key = key_of(dataref, within=KEYS.transcripts)
+    key = key_of(dataref, within=KEYS.transcripts_of(HERE))
     assert key is not None
     return store.uploads.fetch(key)
 
 
-def released(store: Store, dataref: str) -> bool:
-    return store.write(ReleaseTranscript(dataref=dataref))
+def released(store: Store, dataref: str, *, scope: Scope = HERE) -> bool:
+    return store.write(ReleaseTranscript(scope=scope, dataref=dataref))
 
 
 def test_an_upload_waits_packed_until_a_commit_releases_it(store: Store) -> None:
@@ -46,6 +48,13 @@ def test_only_uploaded_transcripts_can_be_released(store: Store) -> None:
     assert released(store, f"redis:{KEYS.scopes}")
     assert released(store, "file:///etc/hostname")
     assert store.uploads.fetch(KEYS.scopes) == b"not a transcript"
+
+
+def test_an_upload_is_not_released_by_who_names_it_from_another_scope(store: Store) -> None:
+    dataref = uploaded(store, b"User: hi")
+
+    assert released(store, dataref, scope=THERE)
+    assert fetched(store, dataref) is not None
 
 
 def test_the_same_content_of_a_session_has_one_name(store: Store) -> None:

@@ -189,7 +189,7 @@ def test_a_version_that_was_written_anew_by_a_clock_that_runs_ahead_replaces_the
 def test_an_uploaded_transcript_is_released_whatever_came_of_it(kit: Kit, ended: Ended, text: str) -> None:
     effects = WORKER.build(kit)(ended(text=text, dataref=UPLOADED))
 
-    assert ReleaseTranscript(dataref=UPLOADED) in effects.writes
+    assert ReleaseTranscript(scope=Scope(), dataref=UPLOADED) in effects.writes
 
 
 def test_a_file_is_kept_and_remembered(kit: Kit, store: MemoryStore, ended: Ended) -> None:

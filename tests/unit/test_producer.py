@@ -81,7 +81,7 @@ def test_an_upload_for_an_event_that_was_done_before_is_let_go(world: World, ses
     [published] = world.publish(session, upload=True)
     [delivery] = world.bus.receive(READER, lane=Lane.LIVE, limit=1, lease=1)
     dataref = published.event.dataref or ""
-    world.bus.commit(delivery, Effects(writes=(ReleaseTranscript(dataref=dataref),)))
+    world.bus.commit(delivery, Effects(writes=(ReleaseTranscript(scope=Scope(), dataref=dataref),)))
 
     world.publish(session, upload=True)
 

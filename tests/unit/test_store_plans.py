@@ -84,7 +84,13 @@ def content(client: fakeredis.FakeRedis) -> dict[bytes | str, object]:
 
 @pytest.mark.parametrize(
     "write",
-    [save(), append(2), append(3, LogVersion(n=2, chain="c", vectors=2)), ReleaseTranscript(dataref="redis:x"), note()],
+    [
+        save(),
+        append(2),
+        append(3, LogVersion(n=2, chain="c", vectors=2)),
+        ReleaseTranscript(scope=Scope(), dataref="redis:x"),
+        note(),
+    ],
 )
 def test_commands_may_be_run_again_after_breaking_off_anywhere(write: Write) -> None:
     plan = plan_for(write, KEYS)
@@ -118,6 +124,8 @@ def test_a_plan_checks_the_version_the_handler_saw() -> None:
 def test_only_an_uploaded_transcript_is_released() -> None:
     key = KEYS.transcript(Scope(), "s", digest="d")
 
-    assert plan_for(ReleaseTranscript(dataref=f"redis:{key}"), KEYS) == Plan(commands=(Command("UNLINK", key, ()),))
-    assert plan_for(ReleaseTranscript(dataref=f"redis:{KEYS.scopes}"), KEYS) == Plan()
-    assert plan_for(ReleaseTranscript(dataref="file:///a"), KEYS) == Plan()
+    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{key}"), KEYS) == Plan(
+        commands=(Command("UNLINK", key, ()),)
+    )
+    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{KEYS.scopes}"), KEYS) == Plan()
+    assert plan_for(ReleaseTranscript(scope=Scope(), dataref="file:///a"), KEYS) == Plan()

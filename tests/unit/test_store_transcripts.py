@@ -166,6 +166,16 @@ def test_a_file_that_vanished_is_said_to_be_gone(transcripts: StoredTranscripts,
         ("file:relative/path", "does not name a file"),
         ("file:///a%00b", "does not name a file"),
         ("file:///dev/null/a", "cannot be read"),
+        ("file:///proc/self/environ", "the system's own"),
+        ("file:///tmp/../proc/self/environ", "the system's own"),
+        ("file:///proc/self/root/proc/self/environ", "the system's own"),
+        ("file://../etc/passwd", "on the host '..'"),
+        (
+            "redis:nous:transcript:default/default/other:s:d",
+            "no transcript that was uploaded for default/default/default",
+        ),
+        ("redis:nous:transcript:default/default/default", "no transcript that was uploaded for"),
+        ("redis://localhost/0", "no transcript that was uploaded for"),
         ("https://example.org/t", "no transcript"),
         ("redis:anything", "no transcript that was uploaded"),
         ("", "no transcript"),
@@ -177,6 +187,46 @@ def test_a_reference_to_nothing_readable_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=reason):
         transcripts.read(ended(dataref=dataref))
+
+
+@pytest.fixture
+def confined(store: MemoryStore, tmp_path: Path) -> StoredTranscripts:
+    """Those of a worker that reads in the folder `ours` alone."""
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours too").mkdir()
+    return StoredTranscripts(store, KEYS, readable=[tmp_path / "ours"], largest=1000)
+
+
+def test_a_worker_with_folders_of_its_own_reads_in_them(confined: StoredTranscripts, tmp_path: Path) -> None:
+    (tmp_path / "ours" / "deep").mkdir()
+
+    assert confined.read(published(tmp_path / "ours" / "deep" / "t.txt")).skipped == {}
+
+
+@pytest.mark.parametrize("name", ["t.txt", "ours too/t.txt", "ours/../t.txt", "ours/link", "ours/folder/t.txt"])
+def test_a_worker_with_folders_of_its_own_reads_nowhere_else(
+    confined: StoredTranscripts, tmp_path: Path, name: str
+) -> None:
+    published(tmp_path / "t.txt")
+    (tmp_path / "ours" / "link").symlink_to(tmp_path / "t.txt")
+    (tmp_path / "ours" / "folder").symlink_to(tmp_path)
+    published(tmp_path / "ours too" / "t.txt")
+
+    with pytest.raises(BadInput, match=r"is in no folder of which this worker reads.*worker\.readable"):
+        confined.read(ended(dataref=f"file://{tmp_path}/{name.replace(' ', '%20')}"))
+
+
+def test_links_in_a_circle_are_refused(transcripts: StoredTranscripts, tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+
+    with pytest.raises(BadInput, match="cannot be read"):
+        transcripts.read(ended(dataref=(tmp_path / "a").as_uri()))
+
+
+def test_a_file_that_is_no_transcript_for_its_size_is_not_read(confined: StoredTranscripts, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"has 1,001 bytes; no transcript has more than 1,000"):
+        confined.read(published(tmp_path / "ours" / "t.txt", b"a" * 1001))
 
 
 def test_a_worker_that_cannot_read_a_transcript_does_not_quote_it(ended: Any) -> None:

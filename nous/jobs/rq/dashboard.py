@@ -152,6 +152,7 @@ def _answer_errors(app: Flask) -> None:
     for kind, status, text in (
         (NoSuchJobError, 404, "There is no such job; it may have ended and expired."),
         (InvalidJobOperation, 409, "The job is not in a state that allows this."),
+        (redis_errors.NoPermissionError, 403, "The Redis user of this dashboard may not do that."),
         (redis_errors.ConnectionError, 503, "The Redis server does not answer."),
         (redis_errors.TimeoutError, 503, "The Redis server does not answer in time."),
     ):

@@ -1,17 +1,27 @@
 """The RQ job that nous runs: named functions only, and nothing else that a queue could smuggle in."""
 
+import re
 import zlib
 from contextlib import suppress
 from typing import Any
 
+import redis
+from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from nous.bus.base import Lane
 from nous.errors import Fatal
 from nous.jobs.base import Runner
+from nous.jobs.rq.fields import LONGEST, fits, read
 
 FUNCTION = "nous.job.perform"
 """The one function a job may name. Its arguments say which attempt to make; they hold no content."""
+
+_PLAIN = frozenset({b"origin", b"description"})
+"""Fields that are read as they are, whatever they hold."""
+
+_ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
 
 Words = tuple[str, str, str, int]
 
@@ -24,29 +34,38 @@ class AllowListedJob(Job):
     """A job that runs `nous.job.perform`, and refuses everything else.
 
     JSON keeps pickles out, but a JSON job still names its function: `os.system` would run. Callbacks and webhooks name
-    functions and addresses of their own, so a job is read without them.
+    functions and addresses of their own, and retries would go on beside ours, so a job is read without them.
     """
 
     runner: Runner | None = None
     """Set by a worker that has the world at hand; without it, the function finds the world by itself."""
 
+    def refresh(self) -> None:
+        """Read the job from Redis. Raises `NoSuchJobError`, at which RQ goes on, also where its key holds no hash."""
+        try:
+            super().refresh()
+        except redis.ResponseError as error:
+            if "WRONGTYPE" not in str(error):
+                raise
+            raise NoSuchJobError(f"{self.key!r} is no job") from error
+
     def restore(self, raw_data: Any) -> Any:
-        """Read the job from Redis, without the callbacks and webhooks that somebody may have written there."""
-        restored = super().restore(raw_data)
-        self._refuse_foreign_code()
-        return restored
+        """Read the job from Redis, as far as it may be read (see `nous.jobs.rq.fields`).
+
+        One whose fields make no sense is read as a job that calls nothing: it fails, and its worker goes on.
+        """
+        fields = read(raw_data)
+        try:
+            return super().restore(fields)
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+            kept = {name: value for name, value in fields.items() if name in _PLAIN}
+            return super().restore({b"data": b"", **kept})
 
     def _execute(self) -> Any:
-        _refuse_unless_ours(self.func_name)
+        words = words_in(self.data)
         if self.runner is not None:
-            return self.runner(*self.args, **self.kwargs)
+            return self.runner(*words)
         return super()._execute()
-
-    def _refuse_foreign_code(self) -> None:
-        self._success_callback_name = None
-        self._failure_callback_name = None
-        self._stopped_callback_name = None
-        self.webhooks = []
 
 
 def words_for(worker: str, lane: str, entry: str, attempt: int) -> bytes:
@@ -60,14 +79,19 @@ def words_in(data: bytes) -> Words:
     Raises:
         ForeignJob: it calls something else, or cannot be read.
     """
+    if not fits(data):
+        raise ForeignJob(f"what the job calls has more than {LONGEST:,} bytes")
     with suppress(zlib.error):  # RQ takes what is not compressed as it is
         data = zlib.decompress(data)
     try:
-        function, _, arguments, _ = JSONSerializer.loads(data)
+        function, bound_to, arguments, named = JSONSerializer.loads(data)
         _refuse_unless_ours(function)
         worker, lane, entry, attempt = arguments
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise ForeignJob("what the job calls cannot be read") from None
+    is_named = all(isinstance(word, str) for word in (worker, lane, entry)) and lane in set(Lane)
+    if bound_to is not None or named or not is_named or type(attempt) is not int or not _ENTRY.fullmatch(entry):
+        raise ForeignJob("the job hands over other words than a worker, a lane, an entry and an attempt")
     return worker, lane, entry, attempt
 
 

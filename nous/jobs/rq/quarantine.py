@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import redis
+import structlog
 from rq.executions import Execution
 from rq.job import Job
 from rq.queue import Queue
@@ -15,10 +16,13 @@ from rq.serializers import JSONSerializer
 from rq.worker import Worker
 from typing_extensions import override
 
+from nous.errors import Fatal
 from nous.jobs.base import Line, Runner
-from nous.jobs.rq.job import AllowListedJob
+from nous.jobs.rq.job import AllowListedJob, words_in
 from nous.jobs.rq.presence import PLACE, here
 from nous.jobs.rq.queue import queue_named
+
+log = structlog.get_logger(__name__)
 
 Blame = Callable[[str, str, str, int], None]
 """Told (worker, lane, entry, attempt) when the process of an attempt has died."""
@@ -43,8 +47,10 @@ def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runne
     """Run what stands in the worker's quarantine queue, each job in a process of its own, until it is empty."""
 
     def on_death(job: Job, *_status: Any) -> None:
-        group, lane, entry, attempt = job.args
-        blame(group, lane, entry, attempt)
+        try:
+            blame(*words_in(job.data))
+        except Fatal as error:  # somebody else's job: it is filed as failed, and there is nobody to blame
+            log.warning("a job died that is not ours", job_id=job.id, error=str(error))
 
     quarantine = QuarantineWorker(
         [queue_named(Line.QUARANTINE.queue(worker), client)],

@@ -1,5 +1,6 @@
 -- Take jobs from a queue and say that they have begun, in one step: none is ever taken and not accounted for. One whose
--- hash is gone (expired, or deleted by hand) is passed over, as RQ does, and so is what RQ would not take for an id.
+-- hash is gone (expired, or deleted by hand) is passed over, as RQ does, and so is what RQ would not take for an id. What
+-- calls more than any of ours does is cut off.
 --
 -- KEYS  1 queue  2 registry of started jobs  3 executions of the worker
 -- ARGV  1 prefix  2 the worker's name  3 now, as text  4 now, in seconds  5 seconds until the next heartbeat is overdue
@@ -17,6 +18,7 @@ for i, kind in ipairs({ 'list', 'zset', 'set' }) do
   end
 end
 
+local LONGEST = 65536
 local overdue = math.floor(tonumber(ARGV[4])) + tonumber(ARGV[5])
 
 local function begin(id, job, executions, execution_id)
@@ -42,6 +44,10 @@ for i = 6, #ARGV do
   end
   local job, executions = ARGV[1] .. ':job:' .. id, ARGV[1] .. ':executions:' .. id
   local data = id:find('^[%w_-]+$') and is('hash', job) and is('zset', executions) and redis.call('HGET', job, 'data')
+  if data and #data > LONGEST then
+    data = 'too long' -- none of ours is; kept as it was, it would be read once more when it is filed
+    redis.call('HSET', job, 'data', data)
+  end
   if data then
     begin(id, job, executions, ARGV[i])
     begun[#begun + 1] = { id, ARGV[i], data }

@@ -1,0 +1,267 @@
+"""Scopes beside each other on one server, each taught in the same words but for a marker of its own; and every way in
+which something is read of one of them.
+
+Whatever `READS` gives for a scope may hold nothing of another one: neither its marker, nor an id of its.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from nous.bus.base import Lane
+from nous.bus.erasing import Wanted
+from nous.bus.tombstones import Tombstone, form_name, session_name
+from nous.cli.candidate import candidate
+from nous.cli.teaching import Teacher
+from nous.episode import Decision, Tokens
+from nous.errors import BadInput, Retryable
+from nous.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
+from nous.fact import tellings
+from nous.learning.forgotten import mark_of
+from nous.learning.normalise import exact_form
+from nous.llm.base import Question, Reply
+from nous.matter import Matter
+from nous.producer import producer_of
+from nous.runtime.execute import execute
+from nous.runtime.forget import Receipt
+from nous.runtime.forgetting import Everything
+from nous.runtime.publish import About
+from nous.scope import Scope
+from nous.wiring import World, forgetter
+from nous.wiring.forgetter import stores_of
+
+SESSION = "s"
+SHARED = "Service billing always runs on port 9017."
+FORGOTTEN = "The old lighthouse is painted green."
+MODEL = "openai:some"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """A scope that was taught: its marker, its ids, and the dataref of an upload of its that waits."""
+
+    scope: Scope
+    marker: str
+    ids: frozenset[UUID] = frozenset()
+    dataref: str = ""
+    slots: tuple[int, ...] = field(default=())
+
+    def told_by(self, read: object) -> set[str]:
+        """What *read* tells of this scope."""
+        text = repr(read)
+        return {each for each in (self.marker, *map(str, self.ids)) if each in text}
+
+
+def taught(world: World, called: Mapping[Scope, str]) -> list[Neighbour]:
+    """Teach each scope of its marker; in the end, each has an upload that waits."""
+    for scope, marker in called.items():
+        _teach(world, scope, marker)
+    return [_complete(world, scope, marker) for scope, marker in called.items()]
+
+
+def _teach(world: World, scope: Scope, marker: str) -> None:
+    """Teach *scope* in every way there is: sessions, one of them going on, decisions, facts, answers, tombstones."""
+    producer = producer_of(world)
+    producer.record(Decision(description=f"We take the {marker}."), session_id=SESSION, scope=scope, agent_id="default")
+    for is_compacting in (True, False):
+        about = About(scope=scope, session_id=SESSION, compacting=is_compacting)
+        list(producer.publish(_session(marker), about))
+    while sum(_worked(world, name, lane) for name in world.workers for lane in Lane):
+        pass
+    teacher = Teacher(world, scope, "by hand")
+    teacher.teach([candidate({"text": SHARED}), candidate({"text": f"The {marker} is fed at noon."})])
+    world.tombstones.put(scope, [form_name(mark_of(scope, exact_form(FORGOTTEN)))], _stone())
+    world.model_books.pins.pin(_question(scope), MODEL, Reply(text=marker, tokens=Tokens(1, 1), model=MODEL))
+
+
+def _complete(world: World, scope: Scope, marker: str) -> Neighbour:
+    [waiting] = producer_of(world).publish(_session(marker), About(scope=scope, session_id=f"{SESSION}2"))
+    rows = world.kit.facts.read(scope, embedder=world.kit.embedder.id)
+    told = [source for _, source, _ in tellings(rows.rows)]
+    ids = {each.episode_id for each in told} | {each.event_id for each in told} | {waiting.event.id}
+    ids |= {each.id for each in world.kit.episodes.recent(scope)} | set(rows.slots)
+    ids |= {each for kind in (SessionEnded, SessionCompacting) for each in world.ledger.events_of(SESSION, scope, kind)}
+    dataref = waiting.event.dataref or ""
+    return Neighbour(
+        scope=scope, marker=marker, ids=frozenset(ids), dataref=dataref, slots=tuple(sorted(rows.slots.values()))
+    )
+
+
+def forget_all(world: World, scope: Scope, *, dry_run: bool) -> Receipt:
+    act = Everything(scope=scope)
+    return forgetter(world).rehearse(act) if dry_run else forgetter(world).forget(act)
+
+
+def _worked(world: World, name: str, lane: Lane) -> bool:
+    """Whether there was something to do for that worker."""
+    worker, subscription = world.workers[name], world.subscription(name)
+    deliveries = world.bus.receive(subscription, lane=lane, limit=100, lease=60)
+    for each in deliveries:
+        execute(worker, each, kit=world.kit, bus=world.bus, patience=world.patience)
+    return bool(deliveries)
+
+
+def _session(marker: str) -> str:
+    return (
+        f"User: Please always run service billing on port 9017. The {marker} lives in the attic.\n\n"
+        f"Assistant: Done: service billing now listens on port 9017, and the {marker} has moved.\n\n"
+        f"User: Thanks. I prefer the {marker} over all others."
+    )
+
+
+def _stone() -> Tombstone:
+    return Tombstone(at=datetime(2026, 1, 1, tzinfo=UTC), is_done=True)
+
+
+def _question(scope: Scope) -> Question:
+    matter = Matter(scope=scope, subject=uuid5(NAMESPACE, "one subject"))
+    return Question(matter=matter, system="s", user="the same", name="answer", schema={}, most_tokens=9)
+
+
+def _naming(own: Scope, their: Neighbour) -> SessionEnded:
+    """An event of *own* that names an upload of another scope."""
+    event_id = uuid5(NAMESPACE, "naming")
+    return SessionEnded(
+        id=event_id,
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+        source="tests",
+        scope=own,
+        agent_id="default",
+        session_id=f"{SESSION}2",
+        trace_id=event_id,
+        dataref=their.dataref,
+    )
+
+
+def _transcripts(world: World, own: Neighbour, their: Neighbour) -> object:
+    assert world.kit.transcripts.read(_naming(own.scope, own))
+    try:
+        return world.kit.transcripts.read(_naming(own.scope, their))
+    except BadInput:
+        return None
+
+
+def _vectors(world: World, own: Neighbour, their: Neighbour) -> object:
+    """Vectors of *own*, asked for as those of the other log: its version tells the two apart."""
+    embedder, version = world.kit.embedder, world.kit.facts.read(their.scope).version
+    try:
+        world.kit.facts.vectors(own.scope, their.slots, embedder=embedder.id, dim=embedder.dim, at=version)
+    except Retryable:
+        return None
+    return their.marker
+
+
+def _episodes(own: Neighbour, their: Neighbour) -> Iterator[UUID]:
+    yield from (*own.ids, *their.ids)
+    yield from (episode_id(each.scope, SESSION) for each in (own, their))
+
+
+def _found_vectors(world: World, own: Neighbour, their: Neighbour) -> object:
+    ids = list(_episodes(own, their))
+    return list(world.kit.episode_vectors.episode_vectors(own.scope, ids, embedder=world.kit.embedder.id))
+
+
+def _unrefined(world: World, own: Neighbour) -> object:
+    return [each for each in world.kit.briefs.unrefined() if each[0] == own.scope]
+
+
+def _wanted(world: World, own: Neighbour, their: Neighbour) -> object:
+    find, scope = stores_of(world).bus.find, own.scope
+    wishes = (
+        Wanted(scope=scope, everything=True),
+        Wanted(scope=scope, session_id=SESSION),
+        Wanted(scope=scope, facts=their.ids),
+    )
+    found = [find(each) for each in wishes]
+    return [(each.entries, each.letters, each.sessions, each.events) for each in found]
+
+
+Read = Callable[[World, Neighbour, Neighbour], object]
+
+READS: Mapping[str, Read] = {
+    "Episodes.get": lambda w, own, their: [w.kit.episodes.get(own.scope, each) for each in _episodes(own, their)],
+    "Episodes.editions": lambda w, own, their: [
+        w.kit.episodes.editions(own.scope, each) for each in _episodes(own, their)
+    ],
+    "Episodes.recent": lambda w, own, _: w.kit.episodes.recent(own.scope),
+    "Episodes.scopes": lambda w, _, __: w.kit.episodes.scopes(),
+    "Briefs.brief": lambda w, own, their: [w.kit.briefs.brief(own.scope, each) for each in _episodes(own, their)],
+    "Briefs.unrefined": lambda w, own, _: _unrefined(w, own),
+    "DecisionSource.get_episode_decisions": lambda w, own, their: [
+        w.kit.decisions.get_episode_decisions(each, scope=own.scope) for each in _episodes(own, their)
+    ],
+    "Anchors.anchor": lambda w, own, _: w.kit.anchors.anchor(own.scope, agent_id="default", session_id=SESSION),
+    "Anchors.latest": lambda w, own, _: w.kit.anchors.latest(own.scope),
+    "FactLog.read": lambda w, own, their: [
+        w.kit.facts.read(own.scope, after=after) for after in (None, w.kit.facts.read(their.scope).version)
+    ],
+    "FactLog.vectors": _vectors,
+    "EpisodeVectors.episode_vectors": _found_vectors,
+    "Transcripts.read": _transcripts,
+    "Erasure.episodes": lambda w, own, _: stores_of(w).store.episodes(own.scope),
+    "Erasure.rows": lambda w, own, _: stores_of(w).store.rows(own.scope),
+    "BusErasure.find": _wanted,
+    "Ledger.events_of": lambda w, own, _: [
+        w.ledger.events_of(session, own.scope, kind)
+        for session in (SESSION, f"{SESSION}2")
+        for kind in (SessionEnded, SessionCompacting)
+    ],
+    "Tombstones.find": lambda w, own, their: [
+        w.tombstones.find(own.scope, name)
+        for name in (session_name(their.scope, SESSION), form_name(mark_of(their.scope, exact_form(FORGOTTEN))))
+    ],
+    "Tombstones.forms": lambda w, own, _: FORGOTTEN in w.tombstones.forms(own.scope),
+    "Pins.find": lambda w, own, _: w.model_books.pins.find(_question(own.scope), MODEL),
+    "Pins.drops": lambda w, own, _: w.model_books.pins.drops(own.scope, _question(own.scope).matter.subject),
+}
+
+_COUNTS = "it counts, and tells nothing of what was said"
+_WRITES = "it writes; see what forgetting one scope leaves of another"
+_WORKERS = "what a worker is handed tells its scope, and its effects are written there"
+NOT_READ: Mapping[str, str] = {
+    "Bus.apply": _WORKERS,
+    "Bus.bury": _WORKERS,
+    "Calibrations.thresholds": "they are of an embedder",
+    "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
+    "DeadLetters.letters": "they are the operator's, of all scopes",
+    "DeadLetters.find": "as the letters",
+    "CandidateIndexes.of": "it is of one scope; what it proposes is looked up in that scope's log",
+    "CandidateIndex.near": "as above",
+    "Erasure.session": _WRITES,
+    "Erasure.candidates": _WRITES,
+    "Erasure.everything": _WRITES,
+    "Erasure.rewrite": _WRITES,
+    "BusErasure.erase": _WRITES,
+    "BusErasure.purge": "it writes anew what there is",
+    "BusErasure.purge_files": "it writes anew what there is",
+    "JobErasure.erase": _WRITES,
+    "PinErasure.drop": _WRITES,
+    "IndexErasure.erase": _WRITES,
+    "CandidateIndexes.rebuild": _WRITES,
+    "CandidateIndexes.erase": _WRITES,
+    "Pins.pin": "it gives what `Pins.find` would",
+    "Pins.drop": _WRITES,
+    "Tombstones.put": _WRITES,
+    "Tombstones.renew": _WRITES,
+    "Tombstones.lift": _WRITES,
+    "Uploads.put": _WRITES,
+    "DeadLetters.redrive": _WRITES,
+    "DeadLetters.drop": _WRITES,
+    "Ledger.account": _COUNTS,
+    "Ledger.backlogs": _COUNTS,
+    "Ledger.locate": "it tells of an event whose id is known where it stands",
+    **{
+        f"Bus.{name}": _WORKERS
+        for name in ("publish", "receive", "wait", "open", "begin", "amend", "renew", "overdue", "adopt", "commit")
+    },
+}
+
+
+def protocols(*modules: Any) -> Iterator[str]:
+    """Every public method of the protocols that these modules declare."""
+    for module in modules:
+        for kind in vars(module).values():
+            if getattr(kind, "_is_protocol", False) and kind.__module__ == module.__name__:
+                yield from (f"{kind.__name__}.{name}" for name in vars(kind) if not name.startswith("_"))

@@ -1,0 +1,284 @@
+"""The access list of deploy/acl: each user can do all of its work, and nothing that it must not."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from builders import vector_server
+from builders.command_line import Nous, command_line
+from builders.guarded_server import ACL, Guarded, guarded, with_passwords
+from builders.waiting import wait_until
+from redis.exceptions import NoPermissionError
+
+import nous as api
+from nous.bus.redis_errors import translated
+from nous.errors import NotAllowed
+from nous.jobs.rq.job import AllowListedJob
+from nous.producer import default_producer
+from nous.scope import Scope
+from nous.server import binary
+from nous.settings.model import Settings, WorkerSettings
+from nous.wiring import World, build, fleet
+
+MISCONFIGURED = 4
+GOOD = "User: Please remember that I live in {}.\n\nAssistant: I will remember that you live in {}.\n"
+STREAM, OWN = "nous:events:session_ended", "nous:bulk:decision_recorded"
+
+As = Callable[[str], Nous]
+
+
+@pytest.fixture(scope="module", params=["ours", "redis"])
+def server(request: pytest.FixtureRequest) -> Iterator[Guarded]:
+    """Our own server, and Redis itself."""
+    with guarded(binary.find() if request.param == "ours" else vector_server.program()) as found:
+        yield found
+
+
+@pytest.fixture
+def user(server: Guarded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> As:
+    """The command line, as a user of the server."""
+
+    def become(name: str) -> Nous:
+        run = command_line(tmp_path, monkeypatch)
+        monkeypatch.setenv("NOUS_REDIS_URL", server.url(name))
+        return run
+
+    return become
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes a session that is not known yet."""
+
+    def write(city: str) -> Path:
+        path = tmp_path / f"{city}.txt"
+        path.write_text(GOOD.format(city, city))
+        return path
+
+    return write
+
+
+def _work(server: Guarded, done: Callable[[World], object]) -> None:
+    """Let all workers run, as the user that is theirs, until *done*."""
+    settings = Settings(
+        redis_url=server.url("worker"), embedder="hashed", worker=WorkerSettings(sweep_interval=0.1, lease=5)
+    )
+    world = build(settings)
+    crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
+    crew.start()
+    try:
+        wait_until(lambda: done(world), "the work to be done", pause=0.1)
+    finally:
+        crew.stop()
+        crew.wait()
+        for client in (world.client, world.rq_client):
+            client.connection_pool.disconnect()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--upload"],
+        ["--durable"],
+        ["--bulk"],
+        ["--compacting"],
+        ["--compacting", "--bulk"],
+        ["--scope", "a tenant/an agent/100%"],
+    ],
+)
+def test_a_producer_publishes(user: As, told: Callable[[str], Path], options: list[str]) -> None:
+    result = user("producer")("publish", told("Kyoto"), "--session", "-".join(["s", *options]), *options)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert " now " in result.stdout
+
+
+def test_a_producer_that_publishes_again_is_told_what_it_cannot_see(user: As, told: Callable[[str], Path]) -> None:
+    user("producer")("publish", told("Lima"))
+
+    result = user("producer")("publish", told("Lima"), "--again")
+
+    assert result.exit_code == 0
+    assert " before " in result.stdout
+    assert "was published before; this user may not see what became of it" in result.stderr
+    assert "a session that was forgotten is let back by others" in result.stderr
+
+
+def test_a_producer_that_would_wait_has_published_and_is_told_that_it_may_not(
+    user: As, told: Callable[[str], Path]
+) -> None:
+    result = user("producer")("publish", told("Quito"), "--wait")
+
+    assert result.exit_code == MISCONFIGURED
+    assert " now " in result.stdout
+    assert "cannot be waited for, they are published: Redis does not allow it" in result.stderr
+
+
+def test_a_producer_sends_nothing_along_twice_that_it_could_not_take_back(
+    server: Guarded, user: As, told: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("publish", told("Oslo"), "--upload", "--session", "sent", "--scope", "upload")
+    run = user("producer")
+    monkeypatch.setenv("NOUS_PUBLISH__INLINE_LIMIT", "1")
+    assert run(*options).stderr == ""
+    with server.client("operator") as client:
+        [key] = client.keys("nous:transcript:*/upload:sent:*")
+        client.delete(key)
+
+        assert " before " in run(*options).stdout
+        assert not client.exists(key)
+
+
+def test_a_producer_says_decisions_and_uses_the_library(
+    user: As, told: Callable[[str], Path], request: pytest.FixtureRequest
+) -> None:
+    run = user("producer")
+    assert run("decide", "some session", "we take Redis").stdout == "noted\n"
+    assert run("decide", "some session", "we take Redis").stdout == "was noted before\n"
+
+    request.addfinalizer(default_producer.cache_clear)
+    default_producer.cache_clear()
+    assert api.publish(told("Turku"))[0].fresh
+    assert api.record_decision("some session", "and Valkey").fresh
+
+
+def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
+    server: Guarded, user: As, told: Callable[[str], Path]
+) -> None:
+    options = ("--scope", "seen", "--session", "session-of-berlin")
+    user("producer")("publish", told("Berlin"), *options, "--upload")
+
+    _work(server, lambda world: world.kit.facts.read(Scope(project="seen")).rows)
+
+    run, within = user("viewer"), ("--scope", "seen")
+    assert "session session-of-berlin" in run("episodes", *within).stdout
+    assert "lives in Berlin" in run("facts", *within).stdout
+    assert "lives in Berlin" in run("search", "Berlin", *within).stdout
+    assert "Berlin" in run("context", *within).stdout
+    assert "episode-summarizer  done" in run("status", "session-of", *within).stdout
+    assert "Berlin" in run("export").stdout
+    [fact] = [line.split()[-1] for line in run("facts", *within).stdout.splitlines() if "user's words" in line]
+    commands = [("why", fact, *within), ("status",), ("scopes",), ("dead", "list"), ("metrics",)]
+    commands += [("forget", "--dry-run", "--session", "session-of-berlin", *within)]
+    assert {run(*command).exit_code for command in commands} <= {0, 1}  # 1: something of another test is dead
+    assert (server.refused("worker"), server.refused("viewer")) == (set(), set())
+
+
+def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, told: Callable[[str], Path]) -> None:
+    dashboard = pytest.importorskip("nous.jobs.rq.dashboard", reason="needs the extra `dashboard`")
+    user("producer")("publish", told("Bergen"), "--scope", "shown")
+    _work(server, lambda world: world.kit.facts.read(Scope(project="shown")).rows)
+
+    with server.client("viewer") as client:
+        pages = dashboard.build(client, shown_as="it", job_class=AllowListedJob).test_client()
+        asked: Any = pages.get("/0/data/jobs/episode-summarizer/finished/8/asc/1.json", base_url="http://localhost")
+        job = asked.json["jobs"][0]["id"]
+        statuses = [
+            pages.get(f"/0/{path}", base_url="http://localhost", follow_redirects=True).status_code
+            for path in (
+                "view/queues",
+                "data/queues.json",
+                "data/workers.json",
+                f"data/job/{job}.json",
+                f"view/job/{job}",
+            )
+        ]
+        deleted = pages.post(f"/job/{job}/delete", base_url="http://localhost")
+
+    assert set(statuses) == {200}
+    assert (deleted.status_code, deleted.text) == (403, "The Redis user of this dashboard may not do that.")
+
+
+ADMINISTRATION = [
+    "CONFIG GET *", "CONFIG SET appendonly no", "FLUSHALL", "FLUSHDB", "KEYS *", "SHUTDOWN NOSAVE", "DEBUG SLEEP 0",
+    "ACL LIST", "ACL SETUSER viewer allkeys", "CLIENT LIST", "CLIENT KILL ID 1", "MONITOR", "SCRIPT FLUSH", "SAVE",
+    "BGREWRITEAOF", "REPLICAOF a 1", "SWAPDB 0 1", "MODULE LIST", "FUNCTION FLUSH", "SLOWLOG GET", "SORT nous:x",
+]  # fmt: skip
+WRITING = [
+    f"XADD {STREAM} * event x", f"XADD {STREAM} MAXLEN 0 * event x", "SET nous:x 1", "SET nous:marker:x 1",
+    f"DEL {STREAM}", f"XTRIM {STREAM} MAXLEN 0", f"XGROUP CREATE {STREAM} g 0", f"XACK {STREAM} episode-summarizer 1-1",
+    f"XREADGROUP GROUP episode-summarizer c STREAMS {STREAM} >", "HSET nous:episodes:a/b/c x y", "LPUSH rq:queue:x y",
+    "SADD rq:queues x", "EXPIRE nous:x 1", "RENAME nous:x nous:y", "PUBLISH rq:pubsub:x y", "RESTORE nous:x 0 y",
+    f"XSETID {STREAM} 9-9", "COPY nous:x nous:y", "LMOVE rq:queue:x rq:queue:y LEFT LEFT", "GETDEL nous:x",
+]  # fmt: skip
+FOREIGN = ["GET other:x", "SET other:x 1", "DEL other:x", "HGETALL other:x", "GET nousy:x", "GET x"]
+READING = [
+    f"XRANGE {STREAM} - +", f"XREVRANGE {STREAM} + -", f"XREAD STREAMS {STREAM} 0", f"XLEN {STREAM}",
+    f"XINFO STREAM {STREAM} FULL", f"XPENDING {STREAM} episode-summarizer", "HGETALL nous:episodes:a/b/c",
+    f"XREADGROUP GROUP episode-summarizer c STREAMS {STREAM} >", f"XCLAIM {STREAM} episode-summarizer c 0 1-1",
+    "LRANGE nous:facts-rows:a/b/c 0 -1", "XRANGE nous:dead - +", "HGETALL rq:job:x", "LRANGE rq:queue:x 0 -1",
+    "GET nous:transcript:a/b/c:s:d", "SET nous:transcript:a/b/c:s:d x GET", "GETRANGE nous:transcript:a 0 -1",
+    "HGETALL nous:forgotten:a/b/c", "HVALS nous:decisions:a/b/c:d", "GET nous:answer:a/b/c:d:e", "SCAN 0",
+    "TYPE nous:x", "EXISTS nous:episodes:a/b/c", f"DUMP {STREAM}", f"OBJECT ENCODING {STREAM}", "SMEMBERS rq:workers",
+    f"MEMORY USAGE {STREAM}", f"COPY {STREAM} nous:marker:x", "SUBSCRIBE rq:pubsub:x", "MULTI", "WATCH nous:x",
+    f"XAUTOCLAIM {STREAM} episode-summarizer c 0 0", "HGET nous:episodes:a/b/c x", "HGET nous:calibrations x",
+]  # fmt: skip
+SPOILING = [
+    f"DEL {STREAM}", f"XDEL {STREAM} 1-1", f"XTRIM {STREAM} MAXLEN 0", f"SET {STREAM} x", "DEL nous:marker:x",
+    f"XGROUP DESTROY {STREAM} episode-summarizer", f"XGROUP SETID {STREAM} episode-summarizer $",
+    f"XGROUP DELCONSUMER {STREAM} episode-summarizer nous", f"XACK {STREAM} episode-summarizer 1-1",
+    "XADD nous:events:episode_summarized * event x", "XADD nous:dead * event x", "XADD nous:events:fact_learned * e x",
+    "SET nous:facts-head:a/b/c x", "HSET nous:forgotten:a/b/c x y", "HDEL nous:forgotten:a/b/c x", "SET nous:x 1",
+    "LPUSH rq:queue:x y", "HSET rq:job:x data y", "DEL nous:transcript:a", "XADD other * a b", "SET other:x 1",
+    f"RENAME {STREAM} nous:marker:x", f"EXPIRE {STREAM} 1", "UNLINK nous:marker:x", f"XSETID {STREAM} 9-9",
+    "PUBLISH rq:pubsub:x y", "GETDEL nous:marker:x", "FCALL f 0", "EVALSHA_RO x 0",
+]  # fmt: skip
+IN_SCRIPTS = [
+    ("return redis.call('XRANGE', KEYS[1], '-', '+')", STREAM),
+    ("return redis.call('DEL', KEYS[1])", STREAM),
+    ("return redis.call('GET', 'nous:facts-head:a/b/c')", STREAM),
+    ("return redis.call('SET', KEYS[1], 'x')", STREAM),
+    ("return redis.call('HGETALL', KEYS[1])", "nous:forgotten:a/b/c"),
+    ("return redis.call('FLUSHALL')", STREAM),
+    ("return redis.call('RPUSH', 'rq:queue:x', 'y')", STREAM),
+]
+MUST_NOT = {
+    "producer": [*ADMINISTRATION, *READING, *SPOILING, *FOREIGN],
+    "worker": [*ADMINISTRATION, *FOREIGN, "SCAN 0", "PUBLISH other x", "SUBSCRIBE other", "FCALL f 0"],
+    "viewer": [*ADMINISTRATION, *WRITING, *FOREIGN, "EVALSHA x 0", "SCRIPT LOAD x"],
+}
+
+
+@pytest.mark.parametrize(("who", "command"), [(who, each) for who, them in MUST_NOT.items() for each in them])
+def test_what_a_user_must_not_do_is_refused(server: Guarded, who: str, command: str) -> None:
+    with server.client(who) as client, pytest.raises(NoPermissionError):
+        client.execute_command(*command.split())
+
+
+@pytest.mark.parametrize(("script", "key"), IN_SCRIPTS)
+@pytest.mark.parametrize("who", ["producer", "viewer"])
+def test_what_a_user_must_not_do_is_refused_to_its_scripts(server: Guarded, who: str, script: str, key: str) -> None:
+    with server.client(who) as client, pytest.raises(NotAllowed), translated():
+        client.eval(script, 1, key)
+
+
+@pytest.mark.parametrize(
+    ("who", "command", "right"), [("producer", "facts", "run the '"), ("viewer", "publish", "run the 'xgroup")]
+)
+def test_the_missing_right_is_named_with_what_to_do(
+    user: As, told: Callable[[str], Path], who: str, command: str, right: str
+) -> None:
+    result = user(who)(command, *([told("Rome")] if command == "publish" else []))
+
+    assert result.exit_code == MISCONFIGURED
+    assert "Redis does not allow it: " in result.stderr
+    assert right in result.stderr
+    assert "allow this user that (deploy/acl has what each role needs" in result.stderr
+
+
+def test_nobody_comes_in_until_passwords_are_put_in() -> None:
+    with guarded(binary.find(), ACL.read_text()) as closed:
+        for name in ("default", "producer", "worker", "viewer", "operator"):
+            with pytest.raises(redis.AuthenticationError), closed.client(name) as client:
+                client.ping()
+
+
+def test_one_substitution_makes_the_list_that_of_another_prefix() -> None:
+    acl = with_passwords(ACL.read_text().replace("nous:", "mine:"))
+    with guarded(binary.find(), acl) as other, other.client("producer") as client:
+        client.xadd(STREAM.replace("nous:", "mine:"), {"event": "x"})
+        with pytest.raises(NoPermissionError):
+            client.xadd(STREAM, {"event": "x"})

@@ -1,0 +1,136 @@
+"""A server behind TLS: with an authority of one's own, with client certificates, and what is not trusted is refused."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from builders.command_line import Nous, command_line
+from builders.tls import authority, certificate, speaking_tls
+from builders.waiting import wait_until
+
+from nous.cli.frame import MISCONFIGURED
+from nous.errors import Misconfigured, Unavailable
+from nous.server import embedded
+from nous.server.connect import connect, connect_rq
+from nous.server.place import locate
+from nous.settings.model import Settings
+from nous.wiring import build, fleet
+
+Way = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="nous-") as directory:
+        try:
+            embedded.ensure(Path(directory))
+            yield Path(directory)
+        finally:
+            embedded.stop(Path(directory))
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return authority(tmp_path_factory.mktemp("tls") / "ours")
+
+
+@pytest.fixture(scope="module")
+def other_ca(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return authority(tmp_path_factory.mktemp("tls") / "theirs")
+
+
+@pytest.fixture(scope="module")
+def port(home: Path, ca: Path) -> Iterator[int]:
+    with speaking_tls(locate(home).socket, certificate(ca, "server")) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def guarded(home: Path, ca: Path) -> Iterator[int]:
+    """A port that asks for a certificate."""
+    with speaking_tls(locate(home).socket, certificate(ca, "guard"), clients_of=ca) as port:
+        yield port
+
+
+def _refusal(url: str) -> str:
+    reasons: set[str] = set()
+    for way in (connect, connect_rq):
+        with pytest.raises((Misconfigured, Unavailable)) as refused:
+            way(Settings(redis_url=url))
+        reasons.add(str(refused.value))
+    return " ".join(reasons)
+
+
+def test_a_session_becomes_an_episode_by_way_of_tls(
+    port: int, ca: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"rediss://localhost:{port}/0?ssl_ca_certs={ca}"
+    nous: Nous = command_line(tmp_path, monkeypatch)
+    monkeypatch.setenv("NOUS_REDIS_URL", url)
+    (tmp_path / "s.txt").write_text(
+        "User: Hello, please remember that I live in Berlin.\n\nAssistant: I will remember that you do.\n"
+    )
+
+    assert nous("publish", tmp_path / "s.txt", "--session", "by-tls", "--durable").exit_code == 0
+    world = build(Settings(redis_url=url, embedder="hashed"))
+    crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
+    crew.start()
+    try:
+        wait_until(lambda: "session by-tls" in nous("episodes").stdout, "an episode", pause=0.2)
+    finally:
+        crew.stop()
+        crew.wait()
+        for client in (world.client, world.rq_client):
+            client.connection_pool.disconnect()
+
+
+def test_a_certificate_of_nobody_known_is_refused(port: int, other_ca: Path) -> None:
+    for url in (f"rediss://localhost:{port}/0", f"rediss://localhost:{port}/0?ssl_ca_certs={other_ca}"):
+        told = _refusal(url)
+
+        assert f"no safe way to the server at rediss://localhost:{port}/0" in told
+        assert "its certificate is not trusted: " in told
+        assert "?ssl_ca_certs=/path/ca.pem" in told
+
+
+def test_a_certificate_of_another_host_is_refused(home: Path, ca: Path) -> None:
+    with speaking_tls(locate(home).socket, certificate(ca, "elsewhere", names="DNS:redis.example.org")) as port:
+        told = _refusal(f"rediss://localhost:{port}/0?ssl_ca_certs={ca}")
+        as_address = _refusal(f"rediss://127.0.0.1:{port}/0?ssl_ca_certs={ca}")
+
+    assert "not valid for 'localhost'" in told
+    assert "not valid for '127.0.0.1'" in as_address
+    assert "connect by a name that stands in the certificate" in told
+    assert "connect by a name that stands in the certificate" in as_address
+
+
+def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobody_comes_in(
+    guarded: int, ca: Path, other_ca: Path
+) -> None:
+    url = f"rediss://localhost:{guarded}/0?ssl_ca_certs={ca}"
+    ours, ours_key = certificate(ca, "client")
+    theirs, theirs_key = certificate(other_ca, "client")
+
+    client = connect(Settings(redis_url=f"{url}&ssl_certfile={ours}&ssl_keyfile={ours_key}"))
+    assert client.ping()
+    client.connection_pool.disconnect()
+    assert "client certificate" in _refusal(url)  # told by the server, or guessed where it just hangs up
+    assert "client certificate" in _refusal(f"{url}&ssl_certfile={theirs}&ssl_keyfile={theirs_key}")
+
+
+def test_a_file_that_is_not_there_is_named(port: int, tmp_path: Path) -> None:
+    told = _refusal(f"rediss://localhost:{port}/0?ssl_ca_certs={tmp_path}/none.pem")
+
+    assert "none.pem" in told
+
+
+def test_the_command_line_says_what_is_wrong(port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nous: Nous = command_line(tmp_path, monkeypatch)
+    monkeypatch.setenv("NOUS_REDIS_URL", f"rediss://me:geheim@localhost:{port}/0?ssl_password=geheim")
+
+    result = nous("status")
+
+    assert result.exit_code == MISCONFIGURED
+    assert "its certificate is not trusted" in result.stderr
+    assert "geheim" not in result.stderr

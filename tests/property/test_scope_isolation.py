@@ -1,0 +1,246 @@
+"""No read in one scope tells of another, whatever the scopes are called, though all were told the same things."""
+
+import inspect
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from itertools import combinations, permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import UUID
+
+import click
+import pytest
+from builders.command_line import Nous, command_line
+from builders.neighbours import NOT_READ, READS, SESSION, SHARED, Neighbour, forget_all, protocols, taught
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from nous.bus import base as bus
+from nous.bus import erasing, ledger, tombstones
+from nous.bus.keys import BusKeys
+from nous.cli import COMMANDS
+from nous.fact import Learned, tellings
+from nous.learning import index
+from nous.llm import books
+from nous.llm.keys import LlmKeys
+from nous.runtime import forgetting
+from nous.scope import Scope
+from nous.server import embedded
+from nous.settings.model import PublishSettings, Settings
+from nous.store import base, erasure, uploads
+from nous.store.keys import StoreKeys
+from nous.wiring import World, build
+
+MARKERS = ("zebrafinch", "oystercatcher", "wallcreeper")
+PARTS = [
+    *(
+        "a",
+        "A",
+        "aa",
+        "a:b",
+        "a:",
+        ":a",
+        "a%3Ab",
+        "a%2Fb",
+        "%",
+        "%25",
+        "*",
+        "a*",
+        "?",
+        "[a]",
+        "[^a]",
+        "{a}",
+        "a\\",
+        "~",
+    ),
+    *(
+        "a b",
+        " a",
+        "a ",
+        "..",
+        ".",
+        "default",
+        "s",
+        "s:2",
+        "á",
+        "a\u0301",
+        "\u0430",
+        "\uff41",
+        "ß",
+        "ss",
+        "-",
+        "1",
+        "\N{BOMB}",
+    ),
+]
+parts = st.sampled_from(PARTS) | st.text(st.characters(exclude_characters="/"), max_size=5).filter(
+    lambda text: text.isprintable() and bool(text.strip())
+)
+scopes = st.builds(Scope, tenant=parts, agent=parts, project=parts)
+alike = st.permutations(PARTS).map(lambda some: [Scope(some[0], "a", "a"), Scope("a", some[0], "a")])
+neighbours = st.lists(scopes, min_size=2, max_size=3, unique=True) | alike.filter(lambda two: two[0] != two[1])
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="nous-") as directory:
+        try:
+            yield Path(directory)
+        finally:
+            embedded.stop(Path(directory))
+
+
+@contextmanager
+def living(home: Path, called: list[Scope]) -> Generator[tuple[World, list[Neighbour]]]:
+    """A world with these scopes and nothing else."""
+    world = build(Settings(data_dir=home, embedder="hashed", publish=PublishSettings(inline_limit=50)))
+    try:
+        world.client.flushdb()
+        yield world, taught(world, dict(zip(called, MARKERS, strict=False)))
+    finally:
+        world.mind.close()
+        for client in (world.client, world.rq_client):
+            client.connection_pool.disconnect()
+
+
+def law(test: Callable[..., None]) -> Callable[..., None]:
+    """A property of which each example teaches a server: a few of them are many reads."""
+    quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=6, phases=[Phase.generate], deadline=None, suppress_health_check=quiet)(
+        given(called=neighbours)(test)
+    )
+
+
+@law
+def test_no_read_of_a_scope_tells_of_another(home: Path, called: list[Scope]) -> None:
+    with living(home, called) as (world, all_):
+        for own, their in permutations(all_, 2):
+            for name, read in READS.items():
+                told = read(world, own, their)
+
+                assert not their.told_by(told), (name, own.scope, their.scope)
+        for own in all_:
+            assert own.told_by(READS["Episodes.recent"](world, own, own)) >= {own.marker}
+
+
+@law
+def test_what_is_equal_in_two_scopes_is_known_in_each_by_its_own(home: Path, called: list[Scope]) -> None:
+    with living(home, called) as (world, all_):
+        for own in all_:
+            with world.kit.memory.current(world.kit.facts, own.scope, world.kit.embedder) as knowledge:
+                known = [each for each in knowledge.current() if each.fact.text == SHARED]
+
+                assert len(known) == 1
+                assert {source.episode_id for source in known[0].sources} <= own.ids
+                assert own.marker in " ".join(each.fact.text for each in knowledge.current())
+        sources = [{source.event_id for _, source, _ in tellings(_rows(world, own.scope))} for own in all_]
+        assert not [True for one, other in combinations(sources, 2) if one & other]
+
+
+def _rows(world: World, scope: Scope) -> Any:
+    return world.kit.facts.read(scope).rows
+
+
+@law
+def test_forgetting_a_scope_leaves_the_others_as_they_were(home: Path, called: list[Scope]) -> None:
+    with living(home, called) as (world, (gone, *others)):
+        before = _all_read(world, others)
+        rehearsed = forget_all(world, gone.scope, dry_run=True)
+
+        assert _all_read(world, [gone])[gone.scope]["Episodes.recent"]
+        forgotten = forget_all(world, gone.scope, dry_run=False)
+
+        assert rehearsed.removed["episodes"] == forgotten.removed["episodes"] >= 1
+        assert _all_read(world, others) == before
+        assert not world.kit.episodes.recent(gone.scope)
+
+
+def _all_read(world: World, all_: list[Neighbour]) -> dict[Scope, dict[str, str]]:
+    counted = {"Episodes.scopes", "FactLog.vectors", "Transcripts.read"}  # the first tells of what is forgotten, too
+    return {
+        own.scope: {name: repr(read(world, own, own)) for name, read in READS.items() if name not in counted}
+        for own in all_
+    }
+
+
+def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> None:
+    known = {*protocols(base, uploads, erasure, bus, erasing, ledger, tombstones, index, forgetting)}
+    known |= {each for each in protocols(books) if each.startswith("Pins.")}
+    known -= {each for each in known if each.startswith("Act.")}  # what is done with them
+
+    assert known == {*READS, *NOT_READ}
+    assert not READS.keys() & NOT_READ.keys()
+
+
+@given(one=scopes, other=scopes)
+def test_no_two_scopes_share_the_name_of_a_key_nor_its_beginning(one: Scope, other: Scope) -> None:
+    if one == other:
+        return
+    for keys in (StoreKeys("p"), BusKeys("p"), LlmKeys("p")):
+        for name, method in inspect.getmembers(keys, inspect.ismethod):
+            wanted = inspect.signature(method).parameters
+            if name.startswith("_") or "scope" not in wanted or "key" in wanted:
+                continue
+            first, second = (_keys(method, scope) for scope in (one, other))
+            assert not set(first) & set(second), name
+            beginnings = [each.removesuffix("*") for each in first if name.endswith(("_of", "answers"))]
+            assert not [True for key in second for each in beginnings if key.startswith(each)], name
+
+
+SAID = {"session_id": "s", "subject": None, "embedder": "m", "dim": 3, "block": 0, "digest": "d", "version": None}
+
+
+def _keys(method: Any, scope: Scope) -> tuple[str, ...]:
+    given_: dict[str, Any] = {**SAID, "episode_id": UUID(int=1), "name": "n", "part": "p", "scope": scope}
+    if method.__name__ == "aside":
+        given_["version"] = "v"
+    found = method(**{name: given_[name] for name in inspect.signature(method).parameters})
+    return found if isinstance(found, tuple) else (found,)
+
+
+READING = {
+    "status": ("status", SESSION),
+    "episodes": ("episodes",),
+    "anchored": ("anchored", SESSION),
+    "facts": ("facts", "--all"),
+    "search": ("search", "which bird lives in the attic, billing"),
+    "recall": ("recall", "billing", SESSION),
+    "why": ("why", "{fact}"),
+    "context": ("context", "--about", "billing"),
+    "export": ("export",),
+    "forget": ("forget", "--session", SESSION, "--dry-run"),
+    "facts supersede": ("facts", "supersede", "{fact}", "{fact}"),
+}
+WRITING = {"publish", "decide", "facts learn", "reprocess", "reembed", "reindex"}
+
+
+def _commands(group: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    yield name, group
+    if isinstance(group, click.Group):
+        for inner in group.list_commands(click.Context(group)):
+            found = group.get_command(click.Context(group), inner)
+            if found:
+                yield from _commands(found, f"{name} {inner}")
+
+
+def test_every_command_that_takes_a_scope_is_tried_here_or_writes() -> None:
+    found = [pair for command in COMMANDS for pair in _commands(command.load(), command.name)]
+
+    assert {
+        name for name, each in found if "scope" in {param.name for param in each.params}
+    } == READING.keys() | WRITING
+
+
+def test_no_command_in_a_scope_tells_of_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nous: Nous = command_line(home, monkeypatch)
+    called = [Scope("a", "b", "c"), Scope("a", "b", "c:d"), Scope("A", "b", "c")]
+    with living(home, called) as (world, all_):
+        for own, their in permutations(all_, 2):
+            facts = [row.fact.id for row in world.kit.facts.read(their.scope).rows if isinstance(row, Learned)]
+            for command in READING.values():
+                words = [word.format(fact=facts[-1]) for word in command]
+                result = nous(*words, "--scope", str(own.scope))
+
+                assert their.marker not in result.output, command
+                assert their.marker not in result.stderr, command
