@@ -143,6 +143,13 @@ class Bus(Protocol):
         """Let the leases of those that are still pending end *lease* seconds from now, and no earlier than they did."""
         ...
 
+    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
+        """Let no lease of what is offered or runs end later than *lease* seconds from now; returns how many did.
+
+        Such a lease was given by a clock that has been set back since. Who lives renews it.
+        """
+        ...
+
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
         """Up to *limit* pending deliveries whose lease has ended, the longest ago first."""
         ...

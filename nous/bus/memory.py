@@ -13,7 +13,7 @@ from nous.bus.ledger import Account, Backlog, Letter, Location, Whereabouts
 from nous.bus.letters import DROPPED, accepted_at, announcement, event_of, fields_of, letter_of
 from nous.bus.memory_groups import Group, Pending, write_nothing
 from nous.bus.mishaps import Fate, Mishap, noted
-from nous.bus.progress import Progress
+from nous.bus.progress import Progress, State
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, Write
 from nous.errors import BadInput, NotFound
@@ -106,6 +106,15 @@ class MemoryBus:
             for ticket in tickets:
                 if pending := self._groups[ticket.subscription.group].pending.get(ticket.name):
                     pending.lease_ends = max(pending.lease_ends, self._clock() + lease)
+
+    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
+        with self._changed:
+            ends = self._clock() + lease
+            pending = self._groups[subscription.group].pending.values()
+            late = [each for each in pending if each.lease_ends > ends + 1 and each.progress.state is not State.WAITING]
+            for each in late:
+                each.lease_ends = ends
+            return len(late)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
         with self._changed:

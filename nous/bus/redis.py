@@ -135,6 +135,10 @@ class RedisBus:
         for group, names in by_group.items():
             self._run("renew", (self._keys.leases(group),), (lease, *names))
 
+    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
+        group = subscription.group
+        return int(self._run("pull_in", (self._keys.leases(group), self._keys.progress(group)), (lease,)))
+
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
         group = subscription.group
         found = self._run("overdue", (self._keys.leases(group), self._keys.progress(group)), (limit,))

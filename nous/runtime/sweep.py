@@ -47,6 +47,8 @@ class Sweeper:
         """Deal with every overdue delivery; returns how many were submitted again."""
         for lane in Lane:
             self._bus.adopt(self._subscription, lane=lane)
+        if pulled := self._bus.pull_in(self._subscription, lease=self._patience.lease):
+            log.warning("leases ended too far ahead: the clock was set back", leases=pulled)
         overdue = self._bus.overdue(self._subscription, limit=_AT_ONCE)
         if self._was_blind():
             return 0

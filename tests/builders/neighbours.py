@@ -254,7 +254,19 @@ NOT_READ: Mapping[str, str] = {
     "Ledger.locate": "it tells of an event whose id is known where it stands",
     **{
         f"Bus.{name}": _WORKERS
-        for name in ("publish", "receive", "wait", "open", "begin", "amend", "renew", "overdue", "adopt", "commit")
+        for name in (
+            "publish",
+            "receive",
+            "wait",
+            "open",
+            "begin",
+            "amend",
+            "renew",
+            "pull_in",
+            "overdue",
+            "adopt",
+            "commit",
+        )
     },
 }
 

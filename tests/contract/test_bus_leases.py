@@ -101,3 +101,29 @@ def test_an_attempt_whose_turn_is_over_does_not_begin(world: Any, ended: Any) ->
 def test_progress_is_written_as_releases_write_it_that_know_no_name_for_who_runs_it() -> None:
     assert Progress().encode() == (b'{"attempt":1,"state":"offered","errors":0,"crashes":0,"deaths":0,"reason":""}')
     assert Progress.decode(Progress().begun("me").encode()) == Progress().begun("me")
+
+
+def test_a_lease_of_a_clock_that_was_set_back_is_pulled_in(world: Any, ended: Any) -> None:
+    world.publish(ended("offered"), ended("running"), ended("waiting"))
+    offered, running, waiting = world.receive()
+    world.bus.begin(running.ticket, attempt=1, lease=LEASE)
+    later = waiting.progress.put_off("the quota")
+    world.bus.amend(waiting.ticket, before=waiting.progress, after=later, lease=LEASE)
+    world.clock.now -= 3600
+
+    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 2
+    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 0
+    world.clock.now += LEASE + 1
+    assert {ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)} == {offered.ticket, running.ticket}
+
+
+def test_a_lease_that_was_pulled_in_is_renewed_by_who_lives(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.clock.now -= 3600
+    world.bus.pull_in(SUMMARIZER, lease=LEASE)
+    world.clock.now += LEASE - 1
+    world.bus.renew([delivery.ticket], lease=LEASE)
+    world.clock.now += 2
+
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
