@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from chaos.drill.fault import faults
+
 from nous import events
 from nous.cli import COMMANDS
 from nous.settings import Loaded, Settings
@@ -19,7 +21,14 @@ BLOCKS = re.findall(r"^```(\S*)([^\n]*)\n(.*?)^```", README, re.MULTILINE | re.D
 """Fenced code as (language, mark, text)."""
 
 SHELL = [line for language, _, text in BLOCKS if language in {"sh", "console"} for line in text.splitlines()]
-PROSE = re.sub(r"^```.*?^```", "", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def prose_of(page: str) -> str:
+    """*page* without its fenced code."""
+    return re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+
+
+PROSE = prose_of(README)
 QUOTED = set(re.findall(r"`([^`\n]+)`", PROSE))
 
 
@@ -93,3 +102,12 @@ def test_its_python_runs(tmp_path: Path) -> None:
 
     assert script
     assert ran.returncode == 0, ran.stderr
+
+
+def test_the_page_of_promises_names_every_kind_of_fault_and_only_proofs_that_there_are() -> None:
+    page = prose_of((ROOT / "tests" / "chaos" / "README.md").read_text())
+    quoted = {" ".join(words.split()) for words in re.findall(r"`([^`]+)`", page)}
+
+    assert {f"G{number}" for number in range(1, 21)} <= set(re.findall(r"^\| (G\d+) \|", page, re.MULTILINE))
+    assert set(faults()) <= quoted
+    assert [path for path in quoted if path.startswith("tests/") and not (ROOT / path).exists()] == []
