@@ -17,8 +17,9 @@ _WORDS = 3
 _PATH = 200
 """What is quoted may be a name, of so many characters and words, or a path or an address; longer is content."""
 
-_QUOTED = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)+)\1(?!\w)", re.DOTALL)
-_OPEN = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)+)$", re.DOTALL)
+_QUOTED = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)*)(\1(?!\w)|$)", re.DOTALL)
+"""What is quoted; where the end of the text comes first, it may be an apostrophe as well."""
+
 _READ = 10
 """Of a text, so many times what is kept of it is looked at: what follows is cut off anyway."""
 
@@ -28,7 +29,7 @@ def redacted(text: str, *, limit: int = _LONGEST) -> str:
 
     Credentials are masked. What is redacted already stays as it is.
     """
-    told = _OPEN.sub(_shown_open, _QUOTED.sub(_shown, masked(_on_one_line(text[: _READ * limit]))))
+    told = _QUOTED.sub(_shown, masked(_on_one_line(text[: _READ * limit])))
     return told if len(told) <= limit else masked(told[: limit - 1].rstrip() + "…")
 
 
@@ -38,14 +39,8 @@ def _on_one_line(text: str) -> str:
 
 
 def _shown(found: re.Match[str]) -> str:
-    mark, quoted = found[1], found[2]
-    return f"{mark}{quoted}{mark}" if _is_name(quoted) else f"{mark}{len(quoted):,} characters{mark}"
-
-
-def _shown_open(found: re.Match[str]) -> str:
-    """What is quoted and cut off, or an apostrophe before much text."""
-    mark, quoted = found[1], found[2]
-    return found[0] if _is_name(quoted) else f"{mark}{len(quoted):,} characters"
+    mark, quoted, end = found[1], found[2], found[3]
+    return found[0] if _is_name(quoted) else f"{mark}{len(quoted):,} characters{end}"
 
 
 def _is_name(quoted: str) -> bool:

@@ -194,11 +194,13 @@ READS: Mapping[str, Read] = {
     ],
     "Anchors.anchor": lambda w, own, _: w.kit.anchors.anchor(own.scope, agent_id="default", session_id=SESSION),
     "Anchors.latest": lambda w, own, _: w.kit.anchors.latest(own.scope),
+    "Courses.course": lambda w, own, _: w.kit.courses.course(own.scope, SESSION),
     "FactLog.read": lambda w, own, their: [
         w.kit.facts.read(own.scope, after=after) for after in (None, w.kit.facts.read(their.scope).version)
     ],
     "FactLog.vectors": _vectors,
     "EpisodeVectors.episode_vectors": _found_vectors,
+    "EpisodeVectors.without_vector": lambda w, own, _: w.kit.episode_vectors.without_vector(own.scope, embedder="none"),
     "Transcripts.read": _transcripts,
     "Erasure.episodes": lambda w, own, _: stores_of(w).store.episodes(own.scope),
     "Erasure.rows": lambda w, own, _: stores_of(w).store.rows(own.scope),
@@ -227,6 +229,10 @@ NOT_READ: Mapping[str, str] = {
     "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
     "DeadLetters.letters": "they are the operator's, of all scopes",
     "DeadLetters.find": "as the letters",
+    "DeadLetters.payload": "as the letters",
+    "DeadLetters.count": _COUNTS,
+    "Courses.sessions": "they are the operator's, of all scopes; `nous sessions --scope` tells those of one",
+    "Ledger.event": "it is told a ticket, which only the operator's letters name",
     "CandidateIndexes.of": "it is of one scope; what it proposes is looked up in that scope's log",
     "CandidateIndex.near": "as above",
     "Erasure.session": _WRITES,
@@ -266,6 +272,7 @@ NOT_READ: Mapping[str, str] = {
             "overdue",
             "adopt",
             "commit",
+            "disown",
         )
     },
 }

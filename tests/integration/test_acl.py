@@ -148,6 +148,8 @@ def test_a_producer_says_decisions_and_uses_the_library(
 def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
     server: Guarded, user: As, told: Callable[[str], Path]
 ) -> None:
+    with server.client("operator") as client:
+        client.acl_log_reset()  # what other tests were refused
     options = ("--scope", "seen", "--session", "session-of-berlin")
     user("producer")("publish", told("Berlin"), *options, "--upload")
 

@@ -140,7 +140,7 @@ def test_an_unknown_worker_is_answered_with_those_there_are(nous: Nous) -> None:
     result = nous("worker", "fact-extractr")
 
     assert result.returncode == BAD_INPUT
-    assert "there are decision-keeper, episode-reviser" in result.stderr
+    assert "there are decision-keeper, episode-embedder" in result.stderr
 
 
 def test_an_unknown_setting_is_answered_with_near_ones(nous: Nous, place: Path) -> None:

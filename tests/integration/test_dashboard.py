@@ -88,7 +88,7 @@ def workers(url: str, count: int, run: Callable[[Job], Any]) -> Generator[None]:
 
 def enqueue(redis: Redis, job_id: str, **options: Any) -> Job:
     options = {"description": DESCRIPTION, **options}
-    return queue_named(QUEUE, redis).enqueue(FUNCTION, QUEUE, "live", job_id, 2, job_id=job_id, **options)
+    return queue_named(QUEUE, redis).enqueue(FUNCTION, QUEUE, "live", "1-0", 2, job_id=job_id, **options)
 
 
 @pytest.fixture

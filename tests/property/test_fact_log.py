@@ -107,7 +107,9 @@ worlds = pytest.mark.parametrize("new_world", [in_memory, on_redis])
 sketches = st.builds(Sketch, st.text(max_size=8), st.sampled_from([None, *DIMS]))
 batches = st.lists(sketches, min_size=1, max_size=5, unique_by=lambda sketch: sketch.text or id(sketch))
 histories = st.lists(batches, max_size=5)
-scopes = st.builds(Scope, *[st.text("a:%/3A é", min_size=1, max_size=4).filter(lambda part: "/" not in part)] * 3)
+scopes = st.builds(
+    Scope, *[st.text("a:%/3A é", min_size=1, max_size=4).filter(lambda part: "/" not in part and part.strip())] * 3
+)
 
 
 @worlds

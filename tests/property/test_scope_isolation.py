@@ -188,7 +188,16 @@ def test_no_two_scopes_share_the_name_of_a_key_nor_its_beginning(one: Scope, oth
             assert not [True for key in second for each in beginnings if key.startswith(each)], name
 
 
-SAID = {"session_id": "s", "subject": None, "embedder": "m", "dim": 3, "block": 0, "digest": "d", "version": None}
+SAID = {
+    "session_id": "s",
+    "subject": None,
+    "embedder": "m",
+    "dim": 3,
+    "block": 0,
+    "digest": "d",
+    "version": None,
+    "place": "p",
+}
 
 
 def _keys(method: Any, scope: Scope) -> tuple[str, ...]:
@@ -210,9 +219,10 @@ READING = {
     "context": ("context", "--about", "billing"),
     "export": ("export",),
     "forget": ("forget", "--session", SESSION, "--dry-run"),
+    "sessions": ("sessions",),
     "facts supersede": ("facts", "supersede", "{fact}", "{fact}"),
 }
-WRITING = {"publish", "decide", "facts learn", "reprocess", "reembed", "reindex"}
+WRITING = {"publish", "watch", "touch", "decide", "facts learn", "reprocess", "reembed", "reindex"}
 
 
 def _commands(group: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:

@@ -28,13 +28,24 @@ SUMMARIZED: Mapping[str, Any] = {
 }
 
 
+SCOPES = [
+    *({}, None, "", [], {"project": "town"}, {"tenant": "a", "agent": "b", "project": "c"}),
+    *("town", 5, ["town"], [["project", "town"]], {"project": ["x"]}, {"project": {"x": 1}}, {"project": 5}),
+    *({"project": None}, {"project": ""}, {"project": "a/b"}, {"project": "a\x00"}),
+]
+
+
+def test_an_entry_that_is_refused_for_more_in_its_scope_goes_with_the_scope_that_the_rest_names() -> None:
+    scope = {"tenant": "a", "agent": "b", "project": "c", "more": 1}
+    told = said(orjson.dumps({"data": {"session_id": "s", "scope": scope}}), "session_ended")
+
+    assert told
+    assert told.scope == Scope("a", "b", "c")
+
+
 @pytest.mark.parametrize(
     "scope",
-    [
-        *({}, None, "", [], {"project": "town"}, {"tenant": "a", "agent": "b", "project": "c", "more": 1}),
-        *("town", 5, ["town"], [["project", "town"]], {"project": ["x"]}, {"project": {"x": 1}}, {"project": 5}),
-        *({"project": None}, {"project": ""}, {"project": "a/b"}, {"project": "a\x00"}),
-    ],
+    SCOPES,
 )
 def test_the_scope_of_an_entry_is_the_one_that_its_handler_reads(scope: object) -> None:
     raw = orjson.dumps({"data": {"session_id": "s", "scope": scope, "transcript": "User: hello"}})

@@ -14,6 +14,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from nous.course import UNFINISHED
 from nous.effects import AppendFacts
 from nous.episode import Category
 from nous.errors import Misconfigured, Retryable, Unavailable
@@ -160,6 +161,8 @@ def test_every_key_is_in_the_glossary() -> None:
         KEYS.anchors(HERE),
         KEYS.anchor_states(HERE),
         KEYS.episodes_by_end(HERE),
+        KEYS.course(HERE, "a:b/c"),
+        *(KEYS.sessions_at(stage) for stage in UNFINISHED),
         KEYS.fact_head(HERE),
         KEYS.fact_rows(HERE),
         KEYS.fact_vectors(HERE, "a:b/c", dim=384, block=0),

@@ -82,6 +82,7 @@ class Filing:
 
     def _file_failure(self, job: Any, begun: Begun, error: BaseException) -> None:
         job.started_at, job.ended_at = begun.began, now()
+        job.origin = begun.queue.name  # whatever somebody has written there: it was taken from this one
         execution = Execution(begun.execution, begun.id, self._client, self._worker.name)
         execution.created_at = begun.began
         text = masked("".join(traceback.format_exception(error)))
