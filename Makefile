@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or newer. Everything else goes into .venv: with uv where it is on the PATH, else with pip.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check style types layers chaos bench clean
+.PHONY: help demo test check style types layers chaos mutations bench clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -27,6 +27,9 @@ layers: .venv/with-dev
 
 chaos: .venv/with-test ## lose nothing of 2,000 events while 30 times each thing breaks that can; takes hours
 	@CHAOS_EVENTS=2000 CHAOS_FAULTS=30 CHAOS_OUTAGE=60 .venv/bin/pytest tests/chaos -s $(ARGS)
+
+mutations: .venv/with-test ## break the code on purpose, one promise at a time, and see that a test notices; takes minutes
+	@.venv/bin/python tests/chaos/mutations.py $(ARGS)
 
 bench: .venv/with-test ## print what it costs
 	@for script in tests/benchmarks/*.py; do .venv/bin/python $$script || exit; done

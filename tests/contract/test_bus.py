@@ -83,6 +83,7 @@ def test_an_event_that_two_attempts_emit_is_emitted_once(world: Any, ended: Any)
         world.bus.commit(delivery, Effects(events=(follow_up,)))
 
     assert len(world.receive()) == 1
+    assert world.account.received == 3  # nor was it a second time in the stream, and skipped when it was received
 
 
 def test_a_skipped_event_is_counted_under_its_reason(world: Any, ended: Any) -> None:

@@ -40,6 +40,16 @@ def test_a_delivery_that_somebody_else_changed_is_not_buried(world: Any, ended: 
     assert world.dead.letters() == []
 
 
+def test_what_is_done_is_not_buried(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.commit(delivery, Effects())
+
+    assert not world.bus.bury(delivery.ticket, progress=None, reason="too late")
+    assert (world.account.done, world.account.dead, world.account.balance) == (1, 0, 0)
+    assert world.dead.letters() == []
+
+
 def test_a_redriven_delivery_is_pending_again_for_its_group_alone(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()

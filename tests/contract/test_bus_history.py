@@ -130,6 +130,7 @@ def test_that_an_event_is_dead_is_published_once_and_in_the_same_step(world: Any
 
     assert told == [True, False]
     [announced] = [each.event for each in world.receive(subscription=WATCHER)]
+    assert world.ledger.account(WATCHER).received == 1  # nor was it a second time in the stream
     assert (announced.why, announced.caused_by, announced.session_id) == ("gave up", event.id, "s1")
     assert announced.what["worker"] == "episode-summarizer"
     assert announced.counts == {"attempts": 1, "errors": 1, "crashes": 0, "deaths": 0}

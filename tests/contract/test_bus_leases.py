@@ -58,6 +58,19 @@ def test_of_two_that_amend_the_same_progress_one_succeeds(world: Any, ended: Any
     assert reopened.progress.state is State.RUNNING
 
 
+def test_what_is_put_off_is_not_overdue_before_its_time(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    failed = delivery.progress.failed("the model was busy")
+
+    world.bus.amend(delivery.ticket, before=delivery.progress, after=failed, lease=3 * LEASE)
+
+    world.clock.now += 2 * LEASE
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+    world.clock.now += 2 * LEASE
+    assert world.bus.overdue(SUMMARIZER, limit=10) == [(delivery.ticket, failed)]
+
+
 def test_nothing_amends_what_was_committed(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
@@ -127,3 +140,9 @@ def test_a_lease_that_was_pulled_in_is_renewed_by_who_lives(world: Any, ended: A
     world.clock.now += 2
 
     assert world.bus.overdue(SUMMARIZER, limit=10) == []
+
+
+def test_progress_that_a_newer_release_has_added_to_is_read() -> None:
+    told = Progress(attempt=3, errors=2).encode().removesuffix(b"}") + b',"mood":"good"}'
+
+    assert Progress.decode(told) == Progress(attempt=3, errors=2)

@@ -1,9 +1,11 @@
 """Replies that are lost: redis-py sends the command again, and must not take for another's what it did itself."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
+from builders.proxy import Proxy
 from redis.backoff import NoBackoff
 from redis.connection import UnixDomainSocketConnection
 from redis.retry import Retry
@@ -13,6 +15,8 @@ from nous.bus.plan import Plan
 from nous.bus.redis import RedisBus
 from nous.effects import Effects
 from nous.events import SessionEnded
+from nous.server.connect import connect_rq
+from nous.settings import Settings
 
 TOY = Subscription("toy", SessionEnded)
 
@@ -70,7 +74,7 @@ def test_so_has_a_second_attempt(bus: RedisBus, ended: Any) -> None:
     assert begun.progress.errors == 1
 
 
-def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, ended: Any) -> None:
+def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, redis_client: redis.Redis, ended: Any) -> None:
     bus.publish(ended("s1"))
 
     Forgetful.loses = 1
@@ -79,6 +83,7 @@ def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, ended: A
     assert not Forgetful.loses
     received = bus.receive(TOY, lane=Lane.LIVE, limit=10, lease=60)
     assert [delivery.event.session_id for delivery in received] == ["s1", "s2"]
+    assert redis_client.xlen("nous:events:session_ended") == 2
 
 
 def test_a_commit_whose_reply_was_lost_is_counted_once(bus: RedisBus, redis_client: redis.Redis, ended: Any) -> None:
@@ -91,3 +96,15 @@ def test_a_commit_whose_reply_was_lost_is_counted_once(bus: RedisBus, redis_clie
 
     assert not Forgetful.loses
     assert redis_client.hget("nous:account:toy", "done") == b"2"
+
+
+def test_what_is_said_for_rq_is_never_repeated(redis_client: redis.Redis) -> None:
+    with Proxy(Path(redis_client.connection_pool.connection_kwargs["path"])) as proxy:
+        client = connect_rq(Settings(redis_url=proxy.url))
+
+        proxy.spoil("cut", every=1, times=1)
+        with pytest.raises(redis.ConnectionError):
+            client.incr("said")
+        client.close()
+
+    assert redis_client.get("said") == b"1"

@@ -152,6 +152,17 @@ def test_what_somebody_else_receives_is_no_false_alarm_and_is_taken_over(shop: S
     assert (shop.account.received, shop.account.foreign, shop.account.balance) == (4, 0, 0)
 
 
+def test_of_much_that_somebody_else_receives_all_is_taken_over(shop: Shop, ended: Any) -> None:
+    shop.bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+    shop.bus.publish(*(ended(f"more-{number}") for number in range(247)))
+    shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=1000)
+
+    taken = [shop.bus.adopt(SUMMARIZER, lane=Lane.LIVE) for _ in range(3)]
+
+    assert sum(taken) == 250
+    assert (shop.account.received, shop.account.in_flight, shop.account.balance) == (250, 250, 0)
+
+
 @pytest.mark.parametrize("is_ours", [True, False])
 def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(
     redis_client: redis.Redis, clock: Any, ended: Any, *, is_ours: bool
@@ -217,6 +228,16 @@ def test_what_is_pending_or_over_is_not_taken_for_taken(shop: Shop) -> None:
     assert [shop.bus.disown(each.ticket) for each in (first, second)] == [False, False]
 
     assert (shop.account.done, shop.account.dead, shop.account.balance) == (1, 0, 0)
+
+
+def test_what_was_taken_from_us_is_not_put_off_any_more(shop: Shop) -> None:
+    first, *_ = shop.receive()
+    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+
+    failed = first.progress.failed("the model was busy")
+
+    assert not shop.bus.amend(first.ticket, before=first.progress, after=failed, lease=10 * LEASE)
+    assert_set_aside(shop, 1)
 
 
 def test_it_is_set_aside_once_however_many_sweep(shop: Shop) -> None:

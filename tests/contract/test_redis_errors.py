@@ -7,7 +7,7 @@ import redis
 from builders.full_disk import unwritable
 
 from nous.bus.redis_errors import translated
-from nous.errors import Fatal, Unavailable
+from nous.errors import Fatal, Retryable, Unavailable
 
 
 def _alone(client: redis.Redis) -> None:
@@ -42,6 +42,20 @@ def test_of_a_server_that_cannot_write_one_is_told_its_reason_and_what_to_do(
     assert "unable to persist" in told
     assert told.endswith("; it takes no change until there is room: make some there")
     assert not [word for word in ("MISCONF", "Command #", "SET", "secret", "word", "@") if word in told]
+
+
+@pytest.mark.parametrize("write", [_alone, _in_a_pipeline, _in_a_script])
+def test_a_server_whose_memory_is_full_may_take_it_later(
+    write: Callable[[redis.Redis], None], redis_client: redis.Redis
+) -> None:
+    redis_client.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(Retryable, match="give it memory"), translated():
+            write(redis_client)
+    finally:
+        redis_client.config_set("maxmemory", 0)
+
+    write(redis_client)
 
 
 def test_a_command_that_is_refused_is_not_quoted(redis_client: redis.Redis) -> None:

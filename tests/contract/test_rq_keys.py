@@ -14,6 +14,7 @@ from rq.worker import SimpleWorker
 from nous.jobs.base import Line
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
 from nous.jobs.rq.queue import RqJobs, queue_named
+from nous.runtime.attempt import AttemptFailed
 
 ORDER = order_of(7)
 
@@ -107,6 +108,22 @@ def test_a_callback_that_somebody_put_into_a_job_is_not_called(jobs: RqJobs, red
     job = fetched(redis_client, ORDER)
     assert job.get_status() == JobStatus.FINISHED
     assert job.success_callback is None
+
+
+def test_a_job_that_fails_is_not_tried_again_by_rq(jobs: RqJobs, redis_client: redis.Redis) -> None:
+    ran: list[int] = []
+
+    def fail(*words: Any) -> str:
+        ran.append(words[-1])
+        raise AttemptFailed("it is tried again by whoever sweeps")
+
+    jobs.submit(ORDER)
+
+    run_stock_worker(redis_client, fail)
+
+    assert ran == [1]
+    assert fetched(redis_client, ORDER).get_status() == JobStatus.FAILED
+    assert jobs.backlog("toy", Line.LIVE) == 0
 
 
 def test_losing_every_key_of_rq_makes_room_for_a_new_submission(jobs: RqJobs, redis_client: redis.Redis) -> None:

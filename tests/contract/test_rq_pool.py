@@ -50,16 +50,23 @@ def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
 def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new(
     jobs: RqJobs, redis_client: redis.Redis
 ) -> None:
+    waits: list[bool] = []
+
     def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
         pool.stop()
+        thread.join(2)  # it would not take as long to leave without this job
+        waits.append(thread.is_alive())
         return f"{worker} {lane} {entry} {attempt}"
 
     pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1))
     jobs.submit(order_of(2))
+    thread = Thread(target=pool.run)
 
-    pool.run()
+    thread.start()
+    thread.join()
 
+    assert waits == [True]
     assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
     assert jobs.is_waiting(order_of(2))
 
@@ -127,7 +134,7 @@ def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
 
     def runner(_worker: str, _lane: str, entry: str, _attempt: int) -> str:
         if entry == "1-1":
-            for_ever.wait()
+            for_ever.wait(20)  # as good as for ever, and the test ends where the pool waits for it
         else:
             pool.stop()
         return "done"

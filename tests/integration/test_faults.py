@@ -15,9 +15,10 @@ import pytest
 from nous.bus.base import Subscription
 from nous.bus.ledger import Account
 from nous.events import SessionEnded
+from nous.jobs.base import Line
 from nous.kit import Worker
 from nous.settings.model import Settings
-from nous.wiring import World, build
+from nous.wiring import World, build, pool
 
 PROGRAM = Path(__file__).with_name("toy_fleet.py")
 TOY = Subscription("toy", SessionEnded)
@@ -79,6 +80,12 @@ def test_an_event_that_kills_its_process_is_buried_and_its_neighbours_live(
     [letter] = world.dead.letters()
     assert letter.session_id == "poison"
     assert "alone" in letter.reason
+
+
+def test_a_pool_leaves_alone_what_waits_in_quarantine(world: World) -> None:
+    taken = {queue.name for queue in pool(world, "toy").queues}
+
+    assert taken == {Line.LIVE.queue("toy"), Line.BULK.queue("toy")}
 
 
 def test_events_whose_handlers_hang_are_buried_and_their_neighbours_live(

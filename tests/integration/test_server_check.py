@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from nous.bus.redis_waiting import wait_for_disk
 from nous.errors import Misconfigured
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect
 from nous.settings import Settings
+from nous.wiring import build
 
 
 def test_the_embedded_server_is_a_safe_one(directory: Path) -> None:
@@ -25,3 +27,18 @@ def test_a_real_server_that_may_lose_data_is_refused(setting: str, value: str, c
     with pytest.raises(Misconfigured, match=complaint):
         refuse_unsafe(client)
     refuse_unsafe(client, allow=True)
+
+
+def test_no_world_is_built_on_a_server_that_may_lose_data(directory: Path) -> None:
+    settings = Settings(data_dir=directory, embedder="hashed")
+    connect(settings).config_set("maxmemory-policy", "allkeys-lru")
+
+    with pytest.raises(Misconfigured, match="this server is refused"):
+        build(settings)
+
+
+def test_the_embedded_server_brings_what_it_takes_to_its_disk_by_itself(directory: Path) -> None:
+    client = connect(Settings(data_dir=directory))
+    client.set("taken", "1")
+
+    wait_for_disk(client)

@@ -68,6 +68,14 @@ def test_what_follows_keeps_the_trace_and_points_to_its_cause(ended: Any) -> Non
     assert decode(encode(follows), type_hint="episode_summarized") == follows
 
 
+def test_all_that_two_workers_say_of_one_cause_are_events_of_their_own(ended: Any) -> None:
+    cause, other = ended("s1"), ended("s2")
+
+    said = [each.next_id(by, index) for each in (cause, other) for by in ("v", "w") for index in (0, 1)]
+
+    assert len(set(said)) == 8
+
+
 def test_candidate_facts_may_be_mere_texts() -> None:
     data = {
         "session_id": "s1",

@@ -46,9 +46,13 @@ def test_a_fleet_that_is_asked_to_stop_lets_every_post_end_and_the_last_one_afte
 def test_a_post_that_ends_by_itself_ends_the_fleet() -> None:
     posts = [Post(), Post()]
     fleet = Fleet(posts)
+    end = threading.Timer(20, fleet.stop)  # where it would go on for ever
+    end.start()
 
     fleet.start()
     posts[0].end.set()
+    was_asked = fleet.wait()
+    end.cancel()
 
-    assert not fleet.wait()
+    assert not was_asked
     assert all(post.ended for post in posts)

@@ -182,7 +182,7 @@ def test_a_refused_commit_does_not_ask_again() -> None:
     def grown_meanwhile(_: Question) -> str:
         calls.append(1)
         if len(calls) == 1:  # another process makes an episode of the same session
-            effects = SUMMARIZER.build(world.kit)(world.publish("s1", f"{'User: hello there, billing. ' * 9}"))
+            effects = SUMMARIZER.build(world.kit)(world.publish("s1", f"{'User: hello there, billing. ' * 3}"))
             assert world.store.apply(effects.writes) is None
         return answer()
 
@@ -192,6 +192,8 @@ def test_a_refused_commit_does_not_ask_again() -> None:
     world.work()
 
     assert len(world.model.questions) == 2  # one for each transcript
+    (episode,) = world.episodes
+    assert episode.edition == 2  # the longer one took the place of the other's
     assert world.account("episode-summarizer").balance == 0
 
 

@@ -1,10 +1,17 @@
 """What a bus on Redis waits for, and for how long."""
 
+from typing import Any
+
 import fakeredis
 import pytest
 from structlog.testing import capture_logs
 
-from nous.bus.redis_waiting import wait_for
+from nous.bus.base import Lane, Subscription
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.bus.redis_waiting import wait_for, wait_for_disk
+from nous.errors import Misconfigured
+from nous.events import SessionEnded
 
 
 @pytest.fixture
@@ -20,7 +27,7 @@ def test_nobody_waits_for_what_is_not_there(client: fakeredis.FakeRedis) -> None
 
 
 def test_waiting_for_what_stays_comes_to_an_end_and_says_once_what_it_was_for(client: fakeredis.FakeRedis) -> None:
-    client.set("held", "")
+    client.set("held", "", px=10_000)
 
     with capture_logs() as said:
         wait_for(["held"], client, longest=0.2, silent=0.05)
@@ -37,3 +44,25 @@ def test_of_waiting_for_what_is_soon_gone_nothing_is_said(client: fakeredis.Fake
 
     assert said == []
     assert not client.exists("held")
+
+
+def test_what_is_published_durably_is_refused_where_no_disk_can_confirm_it(ended: Any) -> None:
+    client = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)  # it knows no WAITAOF
+    bus = RedisBus(client, plan_of=lambda _: Plan())
+
+    with pytest.raises(Misconfigured, match="durable publishing needs"):
+        bus.publish(ended(), durable=True)
+
+    assert len(bus.receive(Subscription("toy", SessionEnded), lane=Lane.LIVE, limit=9, lease=60)) == 1
+
+
+class Slow(fakeredis.FakeRedis):
+    """A server whose disk has confirmed nothing when the time is over."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        return (0, 0) if args[0] == "WAITAOF" else super().execute_command(*args, **options)
+
+
+def test_a_disk_that_does_not_confirm_is_told_of() -> None:
+    with pytest.raises(Misconfigured, match="the disk did not confirm"):
+        wait_for_disk(Slow(server=fakeredis.FakeServer()))

@@ -1,0 +1,297 @@
+"""Breaks the code on purpose, one promise at a time, and looks whether a test notices: `make mutations`.
+
+Each `[[mutant]]` in tests/chaos/mutants/*.toml says what it is, which promises it breaks (of those in promises.toml),
+which text of which file gives way to which other, and the tests that have to fail then. The text has to stand in its
+file once, and the tests have to pass without the change, so the list cannot rot. What is changed is a copy.
+
+A mutant is caught when one of its tests fails. One that cannot be loaded, or lets no test begin, proves nothing.
+"""
+
+import argparse
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from shutil import copytree
+from typing import Any
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).parents[2]
+LISTS = Path(__file__).with_name("mutants")
+PROMISES = Path(__file__).with_name("promises.toml")
+
+_AT_ONCE = 2
+_LONGEST = 240
+"""Seconds for the tests of one mutant; they take some three, and up to sixty where processes have to die."""
+_END = 30
+_SHOWN = 100
+"""Characters of how a test failed."""
+_TESTED = frozenset({0, 1})
+"""How pytest ends when it has run tests: all went well, or some failed."""
+_LEFT_BEHIND = ("build", "dist", "__pycache__")
+_NO_TEST = re.compile(
+    r"(ImportError|ModuleNotFoundError|SyntaxError|NameError)|compiling script|undefined global|nil value"
+)
+"""How a failure reads that shows no broken promise, but code that does not work at all."""
+_LOAD = """
+import importlib, sys
+from pathlib import Path
+from lupa import LuaRuntime
+for name in sys.argv[1:]:
+    if name.endswith(".lua"):
+        LuaRuntime().compile(Path(name).read_text("utf-8"))
+    else:
+        importlib.import_module(name.removesuffix(".py").replace("/", "."))
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """In *file*, *old* gives way to *new*."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A way to break a promise, and the tests that have to notice it."""
+
+    name: str
+    breaks: tuple[str, ...]
+    edits: tuple[Edit, ...]
+    tests: tuple[str, ...]
+
+    @classmethod
+    def read(cls, told: dict[str, Any]) -> "Mutant":
+        """Read one as the lists have it: with one edit in itself, or several in `edit`."""
+        edits = told.get("edit") or [{name: told[name] for name in ("file", "old", "new")}]
+        return cls(
+            name=told["name"],
+            breaks=tuple(told["breaks"]),
+            edits=tuple(Edit(**edit) for edit in edits),
+            tests=tuple(told["tests"]),
+        )
+
+    def misfits(self, root: Path) -> Iterator[str]:
+        """Why it does not fit the code and the tests of *root*, if it does not."""
+        for edit in self.edits:
+            found = (root / edit.file).read_text("utf-8").count(edit.old)
+            if found != 1:
+                yield f"{self.name}: its text stands {found} times in {edit.file}"
+        for test in self.tests:
+            path, _, rest = test.partition("::")
+            file, name = root / path, re.escape(rest.partition("[")[0])
+            if not file.exists() or not re.search(rf"^def {name}\(", file.read_text("utf-8"), re.MULTILINE):
+                yield f"{self.name}: there is no {test}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of one run of tests: "caught", "survived", "useless" or "hung"; *said* is the test and its words."""
+
+    verdict: str
+    test: str = ""
+    said: str = ""
+    seconds: float = 0.0
+
+
+def mutants() -> list[Mutant]:
+    """All there are, as the lists have them."""
+    lists = [tomllib.loads(path.read_text("utf-8")) for path in sorted(LISTS.glob("*.toml"))]
+    return [Mutant.read(told) for each in lists for told in each["mutant"]]
+
+
+def promises() -> dict[str, str]:
+    """What is promised, by the name that the lists have for it."""
+    return tomllib.loads(PROMISES.read_text("utf-8"))
+
+
+class Copy:
+    """A copy of everything in *home*, where nothing that is broken does harm."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        copytree(ROOT, home, ignore=_left_behind)
+        self._temporary = home / "tmp"
+        self._temporary.mkdir()
+        self._changes = 0
+
+    @contextmanager
+    def broken(self, mutant: Mutant) -> Generator[None]:
+        before = {edit.file: (self._home / edit.file).read_text("utf-8") for edit in mutant.edits}
+        try:
+            for edit in mutant.edits:
+                path = self._home / edit.file
+                self._write(path, path.read_text("utf-8").replace(edit.old, edit.new))
+            yield
+        finally:
+            for file, text in before.items():
+                self._write(self._home / file, text)
+
+    def _write(self, path: Path, text: str) -> None:
+        path.write_text(text, "utf-8")
+        # Bytecode is taken for that of a file by the second of its time: none has one that it had before.
+        self._changes += 1
+        os.utime(path, (self._changes, self._changes))
+
+    def load(self, mutant: Mutant) -> str:
+        """Why a file that *mutant* has changed cannot be loaded; "" if it can."""
+        files = [edit.file for edit in mutant.edits]
+        done = subprocess.run(
+            [sys.executable, "-c", _LOAD, *files],
+            cwd=self._home,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stderr.strip().rpartition("\n")[2] if done.returncode else ""
+
+    def run(self, tests: Sequence[str]) -> Outcome:
+        """Run *tests* up to the first that fails."""
+        report, began = self._home / "report.xml", time.monotonic()
+        report.unlink(missing_ok=True)
+        options = ("-x", "-q", "-p", "no:cacheprovider", f"--junitxml={report}")
+        order = ("-p", "no:randomly") if importlib.util.find_spec("pytest_randomly") else ()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *options, *order, *tests],
+            cwd=self._home,
+            env=self._environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        has_ended = _ends(process)
+        _end_all_in(self._temporary)
+        seconds = time.monotonic() - began
+        if not has_ended:
+            return Outcome(verdict="hung", said=f"not done after {_LONGEST} s", seconds=seconds)
+        verdict, test, said = _read(report) if process.returncode in _TESTED else ("useless", "", "no test was run")
+        return Outcome(verdict=verdict, test=test, said=said, seconds=seconds)
+
+    def _environment(self) -> dict[str, str]:
+        # The copy comes before whatever is installed; nothing that is set for somebody's own use counts.
+        ours = ("NOUS_", "PYTEST_", "PYTHON")
+        given = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        return given | {"PYTHONPATH": str(self._home), "TMPDIR": str(self._temporary)}
+
+
+def _left_behind(folder: str, names: list[str]) -> Iterable[str]:
+    at_top = Path(folder) == ROOT
+    return [name for name in names if name in _LEFT_BEHIND or (at_top and name.startswith("."))]
+
+
+def _ends(process: subprocess.Popen[bytes]) -> bool:
+    """Wait for *process*, which is asked to clear up, and then killed, if it takes too long. Whether it had ended."""
+    try:
+        process.wait(_LONGEST)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_END)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        return False
+    return True
+
+
+def _end_all_in(folder: Path) -> None:
+    """End the servers that a mutant has left behind: each works in its data, which is in *folder*."""
+    for works_in in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if works_in.readlink().is_relative_to(folder):
+                os.kill(int(works_in.parent.name), signal.SIGKILL)
+
+
+def _read(report: Path) -> tuple[str, str, str]:
+    """The verdict, the test that failed, and how."""
+    cases = list(ET.parse(report).getroot().iter("testcase"))  # noqa: S314 (pytest has just written it)
+    for case in cases:
+        for wrong in (each for each in case if each.tag in {"failure", "error"}):
+            said = wrong.get("message", "").strip().partition("\n")[0]
+            is_test = wrong.tag == "failure" or said.startswith("failed on teardown")
+            is_caught = is_test and not _NO_TEST.search(wrong.get("message", ""))
+            return "caught" if is_caught else "useless", case.get("name", ""), said
+    if not cases or any(each.tag == "skipped" for case in cases for each in case):
+        return "useless", "", "a test was skipped, or there was none"
+    return "survived", "", ""
+
+
+def judge(mutant: Mutant, *, copies: "SimpleQueue[Copy]") -> Outcome:
+    """Break a copy and run the tests that have to notice."""
+    copy = copies.get()
+    try:
+        with copy.broken(mutant):
+            trouble = copy.load(mutant)
+            outcome = Outcome(verdict="useless", said=trouble) if trouble else copy.run(mutant.tests)
+    finally:
+        copies.put(copy)
+    print(f"{outcome.verdict:9}{mutant.name}: {outcome.said[:_SHOWN]}", file=sys.stderr, flush=True)
+    return outcome
+
+
+def table(rows: Iterable[tuple[Mutant, Outcome]]) -> str:
+    """A row for each mutant; where it was not caught, what happened instead."""
+    heads = ("mutation", "breaks", "caught by", "s")
+    told = [
+        (mutant.name, " ".join(mutant.breaks), by.test if by.verdict == "caught" else _loud(by), f"{by.seconds:.0f}")
+        for mutant, by in rows
+    ]
+    widths = [max(len(row[column]) for row in (heads, *told)) for column in range(len(heads))]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *told))
+
+
+def tally(rows: Sequence[tuple[Mutant, Outcome]]) -> str:
+    """How many of *rows* break which promise."""
+    broken = Counter(promise for mutant, _ in rows for promise in mutant.breaks)
+    return "\n".join(f"{broken[name]:3}  {name:9} {promise}" for name, promise in promises().items() if broken[name])
+
+
+def _loud(outcome: Outcome) -> str:
+    return " ".join(filter(None, (outcome.verdict.upper(), outcome.test, outcome.said)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", metavar="WORDS", help="those whose name has these words in it")
+    only = parser.parse_args().only or [""]
+    chosen = [mutant for mutant in mutants() if any(words in mutant.name for words in only)]
+    misfits = [misfit for mutant in chosen for misfit in mutant.misfits(ROOT)]
+    if misfits or not chosen:
+        print("\n".join(misfits) or "there is no such mutant", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="mutants-") as home:
+        copies: SimpleQueue[Copy] = SimpleQueue()
+        first = Copy(Path(home, "0"))
+        sound = first.run(tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests)))
+        if sound.verdict != "survived":
+            print(f"without any mutant: {_loud(sound)}", file=sys.stderr)
+            return 1
+        for copy in (first, *(Copy(Path(home, str(number))) for number in range(1, min(_AT_ONCE, len(chosen))))):
+            copies.put(copy)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            rows = list(zip(chosen, pool.map(partial(judge, copies=copies), chosen), strict=True))
+    print(table(rows), tally(rows), sep="\n\n")
+    caught = sum(outcome.verdict == "caught" for _, outcome in rows)
+    print(f"\n{caught} of {len(rows)} caught")
+    return int(caught < len(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

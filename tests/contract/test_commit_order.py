@@ -1,0 +1,86 @@
+"""In which order a script goes, since nothing of it is undone: what breaks off half-way can be done again."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+import redis
+from builders import stores
+from builders.stores import KEYS
+
+from nous.bus.base import Bus, Committed, Delivery, Lane, Refused, Subscription
+from nous.bus.keys import BusKeys
+from nous.effects import Effects, ExpectEpisode, KeepDecision, NoteTried
+from nous.episode import Decision
+from nous.errors import Fatal
+from nous.events import FactsUnembedded, SessionEnded
+from nous.scope import Scope
+
+TOY = Subscription("toy", SessionEnded)
+HOME, SOME = Scope(), UUID(int=1)
+FOLLOWING = BusKeys("t").stream(FactsUnembedded.type, Lane.LIVE)
+
+
+@pytest.fixture
+def bus(redis_client: redis.Redis) -> Bus:
+    """A bus that writes the store."""
+    return stores.on_redis(redis_client).bus
+
+
+@pytest.fixture
+def delivery(bus: Bus, ended: Any) -> Delivery:
+    bus.publish(ended())
+    [delivery] = bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=60)
+    return delivery
+
+
+def test_a_commit_that_is_refused_leaves_its_delivery_pending(bus: Bus, delivery: Delivery) -> None:
+    lost = ExpectEpisode(scope=HOME, episode_id=SOME, state="gone")
+
+    assert isinstance(bus.commit(delivery, Effects(writes=(lost,))), Refused)
+
+    assert bus.open(delivery.ticket) == delivery
+    assert bus.commit(delivery, Effects()) == Committed()
+
+
+def test_a_commit_that_breaks_off_leaves_its_delivery_pending_and_can_be_repeated(
+    bus: Bus, delivery: Delivery, redis_client: redis.Redis
+) -> None:
+    following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
+    redis_client.set(FOLLOWING, "in the way")
+
+    with pytest.raises(Fatal, match="WRONGTYPE"):
+        bus.commit(delivery, Effects(events=(following,)))
+
+    assert bus.open(delivery.ticket) == delivery
+    redis_client.delete(FOLLOWING)
+    assert bus.commit(delivery, Effects(events=(following,))) == Committed()
+    assert redis_client.xlen(FOLLOWING) == 1
+
+
+def test_of_effects_with_a_key_in_their_way_none_is_written(
+    bus: Bus, delivery: Delivery, redis_client: redis.Redis
+) -> None:
+    decision = Decision(description="use Redis", at=delivery.event.time)
+    kept = KeepDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    redis_client.set(KEYS.unrefined, "in the way")
+
+    with pytest.raises(Fatal, match="WRONGTYPE"):
+        bus.commit(delivery, Effects(writes=(kept, NoteTried(scope=HOME, episode_id=SOME, by="a model"))))
+
+    assert not redis_client.exists(KEYS.decisions(HOME, SOME))
+    assert bus.open(delivery.ticket) == delivery
+
+
+def test_an_event_that_could_not_be_published_can_be_published_later(
+    bus: Bus, redis_client: redis.Redis, ended: Any
+) -> None:
+    stream = BusKeys("t").stream(SessionEnded.type, Lane.LIVE)
+    redis_client.set(stream, "in the way")
+    with pytest.raises(Fatal, match="WRONGTYPE"):
+        bus.publish(ended())
+
+    redis_client.delete(stream)
+
+    assert [receipt.fresh for receipt in bus.publish(ended())] == [True]
+    assert len(bus.receive(TOY, lane=Lane.LIVE, limit=9, lease=60)) == 1

@@ -1,0 +1,104 @@
+"""Whose leases a process renews."""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from typing import Any
+
+from builders.kits import kit_of
+from typing_extensions import override
+
+from nous.bus.base import Lane, Subscription, Ticket
+from nous.bus.memory import MemoryBus
+from nous.bus.progress import Patience
+from nous.effects import Effects
+from nous.events import Event, SessionEnded
+from nous.kit import Worker
+from nous.runtime.attempt import Attempts
+from nous.runtime.leases import LeaseKeeper
+from nous.store.memory import MemoryStore
+
+TOY = Subscription("toy", SessionEnded)
+INSTANT = 0.03
+"""Seconds of a lease, which is renewed three times in it."""
+
+
+class Watched(MemoryBus):
+    """A bus that remembers which leases it was asked to renew."""
+
+    def __init__(self, clock: Any) -> None:
+        super().__init__(clock=clock)
+        self.renewed: list[list[Ticket]] = []
+
+    @override
+    def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
+        self.renewed.append(list(tickets))
+        super().renew(self.renewed[-1], lease=lease)
+
+    def is_overdue(self) -> bool:
+        return bool(self.overdue(TOY, limit=1))
+
+
+def received(bus: MemoryBus, ended: Any) -> Ticket:
+    """A delivery whose lease has just ended."""
+    bus.publish(ended())
+    [delivery] = bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=0)
+    return delivery.ticket
+
+
+@contextmanager
+def keeper(bus: MemoryBus, *, deadline: float) -> Generator[LeaseKeeper]:
+    keeper = LeaseKeeper(bus, lease=INSTANT, deadline=deadline)
+    try:
+        yield keeper
+    finally:
+        keeper.stop()
+
+
+def test_the_lease_of_what_is_being_handled_is_renewed(clock: Any, ended: Any, wait_until: Any) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+
+    with keeper(bus, deadline=600) as leases, leases.held(ticket):
+        wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
+        clock.now += 60
+        wait_until(lambda: not bus.is_overdue(), "the lease to be renewed again")
+
+
+def test_the_lease_of_what_is_not_done_in_its_time_is_left_to_end(clock: Any, ended: Any, wait_until: Any) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+
+    with keeper(bus, deadline=0) as leases, leases.held(ticket):
+        wait_until(lambda: len(bus.renewed) >= 3, "three looks at the leases")
+
+    assert not any(bus.renewed)
+    assert bus.is_overdue()
+
+
+def test_the_lease_of_what_is_over_is_renewed_no_more(clock: Any, ended: Any, wait_until: Any) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+
+    with keeper(bus, deadline=600) as leases:
+        with leases.held(ticket):
+            wait_until(lambda: [ticket] in bus.renewed, "the lease to be renewed")
+        looks = len(bus.renewed) + 1  # one may be under way
+        wait_until(lambda: len(bus.renewed) >= looks + 2, "two more looks at the leases")
+
+    assert not any(bus.renewed[looks:])
+
+
+def test_an_attempt_holds_its_lease_while_its_handler_runs(clock: Any, ended: Any, wait_until: Any) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+
+    def handle(_: Event) -> Effects:
+        wait_until(lambda: [ticket] in bus.renewed, "the lease to be renewed", seconds=10)
+        return Effects()
+
+    worker, patience = Worker("toy", SessionEnded, lambda _: handle), Patience(lease=INSTANT)
+    kit = kit_of(MemoryStore(), transcripts=None, clock=clock.date)
+    with keeper(bus, deadline=600) as leases:
+        attempts = Attempts({"toy": worker}, bus=bus, kit=kit, patience=patience, leases=leases)
+
+        assert attempts("toy", ticket.lane, ticket.entry, 1) == "done"
