@@ -25,6 +25,7 @@ from nous.scope import Scope
 _ENVELOPE = {field.name for field in fields(Event)}
 _PARTS = tuple(field.name for field in fields(Scope))
 _DEFAULT_AGENT = "default"
+_NESTS = (dict, list)
 NO_SESSION = "no session (nous)"
 """Stands for the session of an event that is of none, and of what follows from it. No session can be called so."""
 
@@ -32,12 +33,22 @@ LONGEST_NAME = 400
 """Characters in a session or agent id."""
 
 
+LARGEST = 16 << 20
+"""Bytes of an event. Ours have some thousands: a transcript that is no shorter travels beside its event."""
+
+
+MOST_VALUES = 100_000
+"""Values in an event. A million wrong ones, in two megabytes, would make a gigabyte of complaints."""
+
+_MOST_COMPLAINTS = 1000
+
+
 class UnknownEvent(BadInput):
     """A type or a version that this release does not know. It is parked, for a release that does."""
 
 
 def encode(event: Event) -> bytes:
-    """Write *event* as the wire knows it."""
+    """Write *event* as the wire knows it. Raises `BadInput` if that is larger than anybody would read."""
     data = {
         name: value
         for name in _names(type(event))
@@ -58,7 +69,18 @@ def encode(event: Event) -> bytes:
         "data": {"session_id": event.session_id, "agent_id": event.agent_id, "scope": event.scope, **data},
     }
     present = {name: value for name, value in message.items() if value is not None}
-    return orjson.dumps(present, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
+    raw = orjson.dumps(present, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
+    if len(raw) > LARGEST:
+        raise too_large(len(raw))
+    return raw
+
+
+def too_large(size: int) -> BadInput:
+    """What is wrong with an event of *size* bytes, and what to do."""
+    return BadInput(
+        f"the event has {size:,} bytes, and none may have more than {LARGEST:,}: send its transcript by reference, as "
+        "a file (dataref file://) or uploaded, which `nous publish` does"
+    )
 
 
 def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = None) -> Event:
@@ -73,6 +95,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     data = message.get("data")
     if not isinstance(data, dict):
         raise BadInput(f"{type_hint}: data has to be a JSON object")
+    _refuse_crowd(cast("dict[str, Any]", data))
     candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
         return _aware(_adapter(kind).validate_python(candidate))
@@ -96,6 +119,8 @@ def _names(kind: type[Event]) -> tuple[str, ...]:
 
 
 def _json_object(raw: bytes | str) -> dict[str, Any]:
+    if len(raw) > LARGEST:
+        raise too_large(len(raw))
     if not raw:
         raise BadInput("the entry has no field named event, or an empty one")
     try:
@@ -105,6 +130,19 @@ def _json_object(raw: bytes | str) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise BadInput(f"a JSON object was expected, not {type(message).__name__}")
     return cast("dict[str, Any]", message)
+
+
+def _refuse_crowd(data: dict[str, Any]) -> None:
+    """Raise `BadInput` if there are more values in *data* than anybody should have to look at."""
+    count, inner = 0, [data]
+    while inner:
+        each: Any = inner.pop()
+        count += len(each)
+        if count > MOST_VALUES:
+            raise BadInput(
+                f"data has more than {MOST_VALUES:,} values: send what is so long by reference, as `nous publish` does"
+            )
+        inner.extend(found for found in (each.values() if isinstance(each, dict) else each) if type(found) in _NESTS)
 
 
 def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
@@ -188,8 +226,10 @@ def is_of_none(session: object, kind: type[Event]) -> bool:
 
 def _in_words(error: ValidationError) -> str:
     """What is wrong and where, without the content: it may hold what must not be logged."""
+    if error.error_count() > _MOST_COMPLAINTS:
+        return f"{error.error_count():,} of its values are wrong"
     problems = error.errors(include_input=False, include_url=False, include_context=False)
-    return "; ".join(f"data.{'.'.join(str(part) for part in p['loc'])}: {p['msg']}" for p in problems[:5])
+    return "; ".join(f"data.{'.'.join(str(part)[:80] for part in p['loc'])}: {p['msg']}" for p in problems[:5])
 
 
 @cache

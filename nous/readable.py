@@ -20,3 +20,8 @@ def readable(text: str) -> str:
 def one_line(text: str) -> str:
     """*text* as `readable` gives it, with a blank for each line break: what is a row stays one."""
     return " ".join(filter(None, map(str.strip, readable(text).split("\n"))))
+
+
+def shortened(text: str, most: int = 1000) -> str:
+    """*text*, of which no more than *most* characters are left: what it quotes may be of any length."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."

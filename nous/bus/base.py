@@ -11,6 +11,13 @@ from nous.bus.progress import Progress
 from nous.effects import Effects
 from nous.events import Event
 
+REPEATED = "published twice"
+"""Why an entry is skipped that tells an event which another entry has told: a foreign producer repeats itself."""
+
+
+READ_ON = 10
+"""How often a call reads on where all that it has read had to be set aside."""
+
 
 class Lane(StrEnum):
     """Which of its two streams an event travels in. Live sessions come before bulk work, which fills past memory in."""

@@ -2,7 +2,8 @@
 
 | key                            | type   | life       | holds                                                         |
 |--------------------------------|--------|------------|---------------------------------------------------------------|
-| <p>:events:<type>              | stream | kept       | the ledger: live events, one field `event`                    |
+| <p>:events:<type>              | stream | kept       | the ledger: live events, one field `event`, until they are    |
+|                                |        |            | trimmed (see `nous.bus.trimming`)                             |
 | <p>:bulk:<type>                | stream | kept       | the same for backfill, read after what is live                |
 | <p>:marker:<event id>          | string | marker_ttl | "lane/entry": where a published event stands                  |
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |

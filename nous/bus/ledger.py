@@ -9,8 +9,24 @@ from uuid import UUID
 
 from nous.bus.base import Grave, Lane, Subscription, Ticket
 from nous.bus.mishaps import Mishap
+from nous.effects import Effects
 from nous.events import Event
+from nous.readable import shortened
 from nous.scope import Scope
+
+SKIPPED = "skipped:"
+"""How the counters of skipped events begin; the reason follows."""
+
+OTHERS = f"{SKIPPED}other reasons"
+MOST_COUNTERS = 100
+"""Counters of a group: reasons for skipping are few, unless a worker of somebody's tells each its own."""
+
+_LONGEST = 100
+
+
+def outcome_of(effects: Effects) -> str:
+    """The counter that a commit of *effects* moves."""
+    return f"{SKIPPED}{shortened(effects.skipped, _LONGEST)}" if effects.skipped else "done"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +54,7 @@ class Account:
         There is a lease for each delivery that is in flight, so other hands show in the difference. It explains no more
         than what does not add up otherwise: somebody may have deleted the leases.
         """
-        skipped = {
-            name.removeprefix("skipped:"): count for name, count in counts.items() if name.startswith("skipped:")
-        }
+        skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
         account = cls(**plain, skipped=skipped, in_flight=in_flight)
         foreign = min(max(in_flight - leased, 0), max(-account.balance, 0))

@@ -3,7 +3,7 @@
 Letters are read by older releases too, and theirs by this one: a field is added and never changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from uuid import uuid5
 
@@ -142,8 +142,3 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
 def accepted_at(entry: str) -> datetime:
     """When a stream took an entry: its id begins with the milliseconds since the epoch, or what a producer said."""
     return datetime.fromtimestamp(min(int(entry.partition("-")[0]), _LATEST) / 1000, tz=UTC)
-
-
-def event_in(fields: Sequence[bytes]) -> bytes | None:
-    """The event in the fields of an entry as a script returns them: name, value, name, value."""
-    return dict(zip(fields[::2], fields[1::2], strict=True)).get(b"event")

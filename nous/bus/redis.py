@@ -14,21 +14,24 @@ import redis
 import structlog
 
 from nous.bus import commit
-from nous.bus.base import Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
+from nous.bus.base import READ_ON, REPEATED, Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
 from nous.bus.keys import BusKeys
-from nous.bus.letters import accepted_at, event_in, fields_of
+from nous.bus.ledger import outcome_of
+from nous.bus.letters import accepted_at, fields_of
 from nous.bus.mishaps import Mishap
 from nous.bus.plan import Check, Command, Plan
 from nous.bus.progress import Progress
 from nous.bus.redis_burial import RedisBurial
 from nous.bus.redis_errors import GroupGone, translated
+from nous.bus.redis_groups import Groups
 from nous.bus.redis_waiting import wait_for, wait_for_disk
 from nous.bus.scripts import Scripts
 from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
-from nous.codec import UnknownEvent, decode, encode
+from nous.codec import LARGEST, UnknownEvent, decode, encode, too_large
 from nous.effects import Effects, Write
 from nous.errors import BadInput
 from nous.events import Event
+from nous.readable import shortened
 from nous.redaction import redacted
 from nous.scope import Scope
 
@@ -63,43 +66,34 @@ class RedisBus:
         self._run = Scripts(client, clock)
         self._plan_of = plan_of
         self._keys = keys or BusKeys()
-        self._subscriptions = subscriptions
         self._marker_ttl = marker_ttl
         self._burial = RedisBurial(client, self._keys, self._run)
         self._cursors: dict[tuple[str, Lane], str] = {}
-        self._groups: set[tuple[str, str]] = set()
+        self._groups = Groups(client, subscriptions)
 
     def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
         for kind in {type(event) for event in events}:
-            self._ensure_subscribers(kind, lane)
+            self._groups.ensure_subscribers(self._keys.stream(kind.type, lane), kind)
         receipts = [self._publish(event, lane) for event in events]
         if durable:
             wait_for_disk(self._client)
         return receipts
 
     def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
-        stream = self._keys.stream(subscription.kind.type, lane)
-        self._ensure_group(stream, subscription.group)
-        try:
-            entries = self._run(
-                "receive",
-                (stream, *self._group_keys(subscription.group)),
-                (subscription.group, CONSUMER, limit, lane.value, _FIRST.encode(), lease),
-            )
-        except GroupGone:
-            self._groups.clear()
-            raise
-        deliveries = [
-            self._read(Ticket(subscription, lane, entry.decode()), event_in(fields), _FIRST)
-            for entry, fields in entries
-        ]
-        return self._first_tellings([delivery for delivery in deliveries if delivery])
+        # What is set aside frees its place: somebody who is offered nothing waits, and there may be more to read.
+        for _ in range(READ_ON):
+            entries = self._take(subscription, lane, limit, lease)
+            deliveries = [self._read(Ticket(subscription, lane, entry.decode()), raw, _FIRST) for entry, raw in entries]
+            first = self._first_tellings([delivery for delivery in deliveries if delivery])
+            if first or not entries:
+                return first
+        return ()
 
     def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
         # From what the group has read, not from "$": an event that came since the last look must not be waited past.
         streams = [self._keys.stream(subscription.kind.type, lane) for lane in lanes]
         with translated():
-            read_up_to = {stream: self._read_up_to(stream, subscription.group) for stream in streams}
+            read_up_to = {stream: self._groups.read_up_to(stream, subscription.group) for stream in streams}
             self._client.xread(read_up_to, count=1, block=max(int(seconds * 1000), 1))
 
     def open(self, ticket: Ticket) -> Delivery | None:
@@ -149,7 +143,7 @@ class RedisBus:
 
     def adopt(self, subscription: Subscription, *, lane: Lane) -> int:
         stream, group = self._keys.stream(subscription.kind.type, lane), subscription.group
-        self._ensure_group(stream, group)
+        self._groups.ensure(stream, group)
         cursor = self._cursors.get((group, lane), "0-0")
         letter = fields_of(Ticket(subscription, lane, ""), progress=None, reason=_LOST, grave=Grave.DEAD, event=None)
         letter.pop("entry")
@@ -168,9 +162,8 @@ class RedisBus:
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         ticket = delivery.ticket
-        outcome = f"skipped:{effects.skipped}" if effects.skipped else "done"
         keys = (self._stream(ticket), *self._group_keys(ticket.subscription.group))
-        fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome)
+        fence = (ticket.subscription.group, ticket.entry, ticket.name, outcome_of(effects))
         also = self._known(texts_told_by(effects)) + self._note(delivery, effects)
         return self._commit(keys, fence, effects, lane=ticket.lane, also=also)
 
@@ -194,6 +187,18 @@ class RedisBus:
     def disown(self, ticket: Ticket) -> bool:
         return self._burial.disown(ticket)
 
+    def _take(self, subscription: Subscription, lane: Lane, limit: int, lease: float) -> Sequence[tuple[bytes, Any]]:
+        """Take new entries: the id of each, and its event, or how large it is if that is too large."""
+        stream = self._keys.stream(subscription.kind.type, lane)
+        self._groups.ensure(stream, subscription.group)
+        keys = (stream, *self._group_keys(subscription.group))
+        arguments = (subscription.group, CONSUMER, limit, lane.value, _FIRST.encode(), lease, LARGEST)
+        try:
+            return self._run("receive", keys, arguments)
+        except GroupGone:
+            self._groups.forget()
+            raise
+
     def _open(self, ticket: Ticket, *swap: bytes | str | float) -> tuple[bool, Delivery | None]:
         """Read a delivery as it stands, and *swap* its progress: which one, for which, with what lease.
 
@@ -201,14 +206,14 @@ class RedisBus:
         """
         group = ticket.subscription.group
         keys = (self._stream(ticket), self._keys.leases(group), self._keys.progress(group))
-        found: list[Any] = self._run("open", keys, (group, ticket.entry, ticket.name, *swap))
+        found: list[Any] = self._run("open", keys, (group, ticket.entry, ticket.name, *swap, LARGEST))
         if not found:
             return False, None
-        swapped, progress, *fields = found
-        if not fields:
-            self.bury(ticket, progress=None, reason=_LOST)
+        swapped, progress, *event = found
+        if not event:
+            self._burial.set_aside(ticket, reason=_LOST, grave=Grave.DEAD)
             return False, None
-        return bool(swapped), self._read(ticket, event_in(fields[0]), Progress.decode(progress))
+        return bool(swapped), self._read(ticket, event[0], Progress.decode(progress))
 
     def _publish(self, event: Event, lane: Lane) -> Receipt:
         keys = (self._keys.stream(event.type, lane), self._keys.marker(event.id), self._keys.forgotten(event.scope))
@@ -225,26 +230,28 @@ class RedisBus:
 
     def _note(self, delivery: Delivery, effects: Effects) -> Plan:
         """Remember for a while why an event was skipped, for whoever asks after its session."""
-        if effects.skipped is None:
+        if effects.skipped in {None, REPEATED}:  # a repetition is no news of its event, which has another entry
             return Plan()
         key = self._keys.skipped(delivery.ticket.subscription.group, delivery.event.id)
-        return Plan(commands=(Command("SET", key, (effects.skipped, "EX", self._marker_ttl)),))
+        return Plan(commands=(Command("SET", key, (shortened(effects.skipped or ""), "EX", self._marker_ttl)),))
 
     def _commit(
         self, keys: Sequence[str], fence: Sequence[str], effects: Effects, *, lane: Lane, also: Plan
     ) -> Verdict:
         for event in effects.events:
-            self._ensure_subscribers(type(event), lane)
+            self._groups.ensure_subscribers(self._keys.stream(event.type, lane), type(event))
         plan = sum((self._plan_of(write) for write in effects.writes), also)
         call = commit.encode(plan, effects.events, keys=self._keys, lane=lane, first_key=len(keys) + 1)
         wait_for(plan.waits_for, self._client)
         reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
         return commit.verdict_of(reply.decode())
 
-    def _read(self, ticket: Ticket, raw: bytes | None, progress: Progress) -> Delivery | None:
-        """Decode an entry; what cannot be decoded is set aside at once, with the reason."""
+    def _read(self, ticket: Ticket, raw: bytes | int, progress: Progress) -> Delivery | None:
+        """Decode an entry, or its size alone; what cannot be decoded is set aside at once, with the reason."""
         try:
-            event = decode(raw or b"", type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
+            if isinstance(raw, int):
+                raise too_large(raw)
+            event = decode(raw, type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
         except BadInput as error:
             grave = Grave.PARKED if isinstance(error, UnknownEvent) else Grave.DEAD
             log.warning(
@@ -254,7 +261,7 @@ class RedisBus:
                 grave=grave,
                 reason=redacted(str(error)),
             )
-            self.bury(ticket, progress=None, reason=str(error), grave=grave)
+            self._burial.set_aside(ticket, reason=str(error), grave=grave)
             return None
         return Delivery(ticket, event, progress)
 
@@ -271,30 +278,8 @@ class RedisBus:
             if not is_forgotten and (place is None or place.decode() == delivery.ticket.name):
                 first.append(delivery)
             else:
-                self.commit(delivery, Effects(skipped=FORGOTTEN if is_forgotten else "published twice"))
+                self.commit(delivery, Effects(skipped=FORGOTTEN if is_forgotten else REPEATED))
         return first
-
-    def _read_up_to(self, stream: str, group: str) -> bytes:
-        self._ensure_group(stream, group)
-        groups = self._client.xinfo_groups(stream)
-        return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
-
-    def _ensure_subscribers(self, kind: type[Event], lane: Lane) -> None:
-        stream = self._keys.stream(kind.type, lane)
-        for subscription in self._subscriptions:
-            if subscription.kind.type == kind.type:
-                self._ensure_group(stream, subscription.group)
-
-    def _ensure_group(self, stream: str, group: str) -> None:
-        if (stream, group) in self._groups:
-            return
-        with translated():
-            try:
-                self._client.xgroup_create(stream, group, id="0", mkstream=True)
-            except redis.ResponseError as error:
-                if "BUSYGROUP" not in str(error):
-                    raise
-        self._groups.add((stream, group))
 
     def _stream(self, ticket: Ticket) -> str:
         return self._keys.stream(ticket.subscription.kind.type, ticket.lane)

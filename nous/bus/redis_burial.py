@@ -14,7 +14,7 @@ from nous.bus.mishaps import Mishap
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import translated
 from nous.bus.scripts import Scripts
-from nous.codec import encode
+from nous.codec import LARGEST, encode
 from nous.events import Event, JobDeadLettered
 
 _DISOWNED = (
@@ -43,12 +43,12 @@ class RedisBurial:
     ) -> bool:
         event = self._peek(ticket)
         letter = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
-        told = self._announced(ticket, event, letter, progress) if grave is Grave.DEAD else b""
-        arguments = (
-            *(ticket.subscription.group, ticket.entry, ticket.name, progress.encode() if progress else ""),
-            *(grave.value, mishap.encode() if mishap else "", told, *chain.from_iterable(letter.items())),
-        )
-        return bool(self._run("bury", self._keys_of(ticket), arguments))
+        return self._bury(ticket, progress, grave, letter, event=event, mishap=mishap)
+
+    def set_aside(self, ticket: Ticket, *, reason: str, grave: Grave) -> bool:
+        """Bury what nobody can read, whatever its progress; it is not looked at again."""
+        letter = fields_of(ticket, progress=None, reason=reason, grave=grave, event=None)
+        return self._bury(ticket, None, grave, letter)
 
     def disown(self, ticket: Ticket) -> bool:
         with translated():
@@ -59,6 +59,23 @@ class RedisBurial:
         arguments = (ticket.subscription.group, ticket.entry, ticket.name, told, *chain.from_iterable(letter.items()))
         return bool(self._run("disown", self._keys_of(ticket), arguments))
 
+    def _bury(
+        self,
+        ticket: Ticket,
+        progress: Progress | None,
+        grave: Grave,
+        letter: dict[str, str | int],
+        *,
+        event: Event | None = None,
+        mishap: Mishap | None = None,
+    ) -> bool:
+        told = self._announced(ticket, event, letter, progress) if grave is Grave.DEAD else b""
+        arguments = (
+            *(ticket.subscription.group, ticket.entry, ticket.name, progress.encode() if progress else ""),
+            *(grave.value, mishap.encode() if mishap else "", told, *chain.from_iterable(letter.items())),
+        )
+        return bool(self._run("bury", self._keys_of(ticket), arguments))
+
     def _announced(
         self, ticket: Ticket, event: Event | None, letter: dict[str, str | int], progress: Progress | None
     ) -> bytes:
@@ -66,10 +83,9 @@ class RedisBurial:
         return encode(announcement(ticket, event=event, reason=str(letter["reason"]), progress=progress, at=at))
 
     def _peek(self, ticket: Ticket) -> Event | None:
-        """The event behind a ticket, if it can be read."""
-        with translated():
-            entries = self._client.xrange(self._stream(ticket), ticket.entry, ticket.entry)
-        return event_of(dict(entries).get(ticket.entry.encode(), {}).get(b"event"), ticket)
+        """The event behind a ticket, if it is there and can be read."""
+        found = self._run("peek", (self._stream(ticket),), (ticket.entry, LARGEST))
+        return event_of(found[0], ticket) if found and isinstance(found[0], bytes) else None
 
     def _keys_of(self, ticket: Ticket) -> Sequence[str]:
         group = ticket.subscription.group

@@ -9,11 +9,12 @@ import redis
 from nous.bus.base import Lane, Subscription, Ticket
 from nous.bus.keys import BusKeys, through
 from nous.bus.ledger import Account, Backlog, Location, Whereabouts
-from nous.bus.letters import accepted_at, read_letter
+from nous.bus.letters import accepted_at, event_of, read_letter
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import translated
 from nous.bus.redis_pages import entries
-from nous.codec import decode
+from nous.bus.scripts import Scripts
+from nous.codec import LARGEST, decode
 from nous.errors import BadInput
 from nous.events import Event
 from nous.scope import Scope
@@ -24,6 +25,7 @@ class RedisLedger:
 
     def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
         self._client: Any = client  # narrowed where its answers enter
+        self._run = Scripts(client)
         self._keys = keys or BusKeys()
 
     def account(self, subscription: Subscription) -> Account:
@@ -54,10 +56,10 @@ class RedisLedger:
         return self._search(ticket)
 
     def event(self, ticket: Ticket) -> Event | None:
-        kind = ticket.subscription.kind
-        with translated():
-            found = self._client.xrange(self._keys.stream(kind.type, ticket.lane), ticket.entry, ticket.entry)
-        return _told(ticket.entry, found[0][1].get(b"event", b""), kind) if found else None
+        # By a script, since a worker looks at what a letter is about: that may be too large to be read.
+        stream = self._keys.stream(ticket.subscription.kind.type, ticket.lane)
+        found = self._run("peek", (stream,), (ticket.entry, LARGEST))
+        return event_of(found[0], ticket) if found and isinstance(found[0], bytes) else None
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         told = (entry for lane in Lane for entry in entries(self._client, self._keys.stream(kind.type, lane)))
@@ -70,7 +72,7 @@ class RedisLedger:
         stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
         with translated():
             is_there = self._client.xrange(stream, ticket.entry, ticket.entry)
-        if not is_there:  # the event is of another kind
+        if not is_there:  # the event is of another kind, or was trimmed
             return Location(where=Whereabouts.UNKNOWN)
         known = self._group(stream, group)
         is_ahead = _order(ticket.entry) > _order(known.get("last-delivered-id", b"0-0").decode())

@@ -1,4 +1,4 @@
-"""A stream read from its beginning to its end, a page at a time."""
+"""Streams in Redis, read through. Plain commands: who may only look at a server may run no scripts there."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 from nous.bus.redis_errors import translated
 
 _PAGE = 500
+_ENOUGH = 1 << 24
+"""Bytes that a page may come to, if its entries are no larger than those before: foreign ones have any size."""
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
@@ -15,11 +17,13 @@ def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
 
 def whole_entries(client: Any, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
     """Every entry of *stream*: its id, and its fields. *client* must not decode responses."""
-    after = "-"
+    after, count = "-", 1
     while True:
         with translated():
-            page: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, after, count=_PAGE)
+            page: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, after, count=count)
         yield from page
-        if len(page) < _PAGE:
+        if len(page) < count:
             return
         after = f"({page[-1][0].decode()}"
+        largest = max(sum(map(len, fields.values())) for _, fields in page)
+        count = max(1, min(2 * count, _PAGE, _ENOUGH // max(largest, 1)))

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import orjson
 
+from nous.codec import LARGEST
 from nous.redaction import redacted
 
 _ENVELOPE = ("type", "id", "subject", "time", "source", "dataschema", "correlationid", "causationid", "traceparent")
@@ -28,6 +29,8 @@ def envelope(raw: bytes) -> dict[str, str]:
 
 def payload(raw: bytes) -> list[str]:
     """A line for each field of the event's payload: its name, type and size. No value is shown."""
+    if len(raw) > LARGEST:
+        return [f"not read: it has {len(raw):,} bytes, and no event may have more than {LARGEST:,}"]
     message = _object(raw)
     if not message:
         return [f"no JSON object: {len(raw):,} bytes"]
@@ -35,6 +38,8 @@ def payload(raw: bytes) -> list[str]:
 
 
 def _object(raw: bytes) -> dict[str, Any]:
+    if len(raw) > LARGEST:
+        return {}
     try:
         message = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -43,7 +48,10 @@ def _object(raw: bytes) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    try:
+        return value if isinstance(value, str) else orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:  # it reads deeper nests than it writes
+        return "nested too deeply to be shown"
 
 
 def _lines(name: str, values: Sequence[Any], *, depth: int) -> Iterator[str]:

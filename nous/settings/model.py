@@ -3,9 +3,18 @@
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, SecretStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    SecretStr,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
@@ -150,10 +159,20 @@ class IndexSettings(Group):
 class RetentionSettings(Group):
     """How long what is not memory is kept."""
 
+    events: WholeSeconds = 30 * 86400
     marker_ttl: WholeSeconds = 7 * 86400
     answer_ttl: WholeSeconds = 7 * 86400
     job_result_ttl: WholeSeconds = 86400
     job_failure_ttl: WholeSeconds = 7 * 86400
+
+    @model_validator(mode="after")
+    def _recognised_events_are_there(self) -> Self:
+        if self.events < self.marker_ttl:
+            raise ValueError(
+                f"retention.events should be no less than retention.marker_ttl, {self.marker_ttl / 86400:g}d: what is "
+                "recognised when it is published again has to be found"
+            )
+        return self
 
 
 class PublishSettings(Group):

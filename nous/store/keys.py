@@ -15,7 +15,7 @@
 | <p>:anchors:<scope>                          | hash   | kept           | agent/session -> anchored summary        |
 | <p>:anchor-states:<scope>                    | hash   | kept           | agent/session -> event, for the commit   |
 | <p>:episodes-by-end:<scope>                  | zset   | kept           | episode ids by the second they ended     |
-| <p>:courses:<scope>:<session>                | string | until done     | how far a session has come, JSON         |
+| <p>:courses:<scope>:<session>                | string | kept, 30 days  | how far a session has come, JSON         |
 | <p>:open-sessions                            | zset   | kept           | scope and session by the last activity   |
 | <p>:closing-sessions                         | zset   | kept           | the same: idle, its end not dealt with   |
 | <p>:abandoned-sessions                       | zset   | 30 days        | the same: given up, by the second of it  |
@@ -29,7 +29,7 @@
 | <p>:aside:<scope>:<version>:<name>:<part>    | varies | an hour        | part of a log made anew of that version  |
 | <p>:rewriting:<scope>                        | string | 20 seconds     | that somebody makes the log anew         |
 
-A course is kept without a TTL while its session is open or closing, and for 30 days from then: what is said late of a
+A course is kept while its session is open or closing, and for 30 days from then: what is said late of a
 session that has ended does not begin it anew. Sessions leave the three sets as they move on, abandoned ones after 30
 days at most.
 

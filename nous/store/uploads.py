@@ -14,8 +14,10 @@ from nous.store.keys import StoreKeys
 
 _SCHEME = "redis:"
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
-LARGEST = 1 << 30
-"""Bytes of a transcript, unpacked. What is larger is refused before it fills the memory."""
+LARGEST = 256 << 20
+"""Bytes of a transcript, unpacked: whoever reads an upload holds all of it. A file is read as it comes, of any size."""
+
+_CHUNK = 1 << 20
 
 
 class Uploads(Protocol):
@@ -27,7 +29,15 @@ class Uploads(Protocol):
 
 
 def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
-    """Put a transcript where every worker can read it, and return its dataref: the same for the same content."""
+    """Put a transcript where every worker can read it, and return its dataref: the same for the same content.
+
+    Raises `BadInput` if it is larger than anybody would read.
+    """
+    if len(content) > LARGEST:
+        raise BadInput(
+            f"the transcript has {len(content):,} bytes, and none of more than {LARGEST:,} can be uploaded: publish it "
+            "as a file that the workers can read"
+        )
     dataref = dataref_of(content, keys=keys, scope=scope, session_id=session_id)
     uploads.put(dataref.removeprefix(_SCHEME), gzip.compress(content, compresslevel=6, mtime=0))
     return dataref
@@ -59,11 +69,21 @@ def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
     """
     stream = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
-        content = stream.decompress(packed, largest + 1)
+        # Measured before any of it is kept: a megabyte may become a thousand.
+        if _is_larger(packed, largest):
+            raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
+        content = stream.decompress(packed)
     except zlib.error as error:
         raise BadInput(f"the uploaded transcript cannot be unpacked: {error}") from error
-    if len(content) > largest:
-        raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
     if not stream.eof:
         raise BadInput("the uploaded transcript is torn")
     return content
+
+
+def _is_larger(packed: bytes, largest: int) -> bool:
+    stream, size, rest = zlib.decompressobj(_GZIP_OR_ZLIB), 0, packed
+    while chunk := stream.decompress(rest, _CHUNK):
+        size, rest = size + len(chunk), stream.unconsumed_tail
+        if size > largest:
+            return True
+    return False

@@ -5,7 +5,9 @@ import socket
 from collections.abc import Callable, Iterable, Iterator
 from secrets import token_hex
 
-from nous.events import EpisodeOutdated, SessionTouched
+from nous.bus.keys import BusKeys
+from nous.bus.redis_trimming import RedisTrimming
+from nous.events import EpisodeOutdated, SessionTouched, kinds
 from nous.jobs.base import Line
 from nous.jobs.rq.pool import PoolWorker
 from nous.jobs.rq.queue import queue_named
@@ -13,6 +15,7 @@ from nous.runtime.audit import Auditor
 from nous.runtime.clerk import Clerk
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.fleet import Fleet, Post
+from nous.runtime.housekeep import Housekeeper
 from nous.runtime.sweep import Sweeper
 from nous.runtime.tending import Tender
 from nous.runtime.upgrade import Upgrader
@@ -24,6 +27,8 @@ _SWEEPS = 12
 """Sweeps between two looks at the accounts: a minute, as they are set if nobody says otherwise."""
 _SELDOM = 12
 """Looks for idle sessions, at least, between two for what was left lying: all dead letters are read for that."""
+_TIDY = 3600.0
+"""Seconds between two looks at what is old enough to go."""
 
 
 def fleet(
@@ -43,7 +48,14 @@ def fleet(
         posts += [*upgraders(world, name), *tenders(world, name)]
     sweep = world.settings.worker.sweep_interval
     posts.append(Auditor(subscriptions, ledger=world.ledger, interval=_SWEEPS * sweep, again=2 * sweep))
-    return Fleet(posts, last=[world.leases])
+    return Fleet([*posts, housekeeper(world)], last=[world.leases])
+
+
+def housekeeper(world: World) -> Housekeeper:
+    """Who bounds the streams, of whichever workers."""
+    settings = world.settings
+    trimming = RedisTrimming(world.client, BusKeys(settings.prefix), subscriptions=world.subscriptions)
+    return Housekeeper(trimming, kinds=kinds().values(), keep=settings.retention.events, interval=_TIDY)
 
 
 def upgraders(world: World, name: str) -> Iterator[Upgrader]:

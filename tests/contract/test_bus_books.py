@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Committed, Duplicate, Grave, Subscription, Ticket
-from nous.bus.ledger import Whereabouts
+from nous.bus.ledger import MOST_COUNTERS, Whereabouts
 from nous.bus.memory import MemoryBus
+from nous.codec import encode
 from nous.effects import Effects
 from nous.errors import NotFound
-from nous.events import SessionEnded
+from nous.events import EpisodeOutdated, SessionEnded
 from nous.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
@@ -98,6 +99,36 @@ def test_a_foreign_producer_that_repeats_itself_said_one_thing(world: Any) -> No
     assert len(world.receive()) == 1
     assert world.account.skipped == {"published twice": 2}
     assert world.account.balance == 0
+
+
+def test_an_event_that_a_foreign_producer_repeats_is_where_its_first_telling_is(world: Any, ended: Any) -> None:
+    event = ended()
+    world.publish(event)
+    [delivery] = world.receive()
+    world.foreign_append(encode(event))
+    world.receive()
+
+    assert world.ledger.locate(event.id, SUMMARIZER).where is Whereabouts.IN_FLIGHT
+    world.bus.commit(delivery, Effects())
+    assert world.ledger.locate(event.id, SUMMARIZER).where is Whereabouts.DONE
+
+
+def test_an_event_of_another_kind_is_nowhere_for_a_group(world: Any, ended: Any) -> None:
+    world.publish(ended())
+
+    assert world.ledger.locate(ended().id, Subscription("other", EpisodeOutdated)).where is Whereabouts.UNKNOWN
+
+
+def test_reasons_that_are_all_different_or_long_fill_no_account(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(200)))
+    for number, delivery in enumerate(world.receive(limit=200)):
+        world.bus.commit(delivery, Effects(skipped=f"{number} is not wanted " + "x" * 10_000))
+
+    skipped = world.account.skipped
+    assert len(skipped) <= MOST_COUNTERS
+    assert max(map(len, skipped)) <= 100
+    assert skipped["other reasons"] > 100
+    assert (sum(skipped.values()), world.account.balance) == (200, 0)
 
 
 @pytest.mark.parametrize(

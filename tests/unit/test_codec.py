@@ -170,3 +170,20 @@ def test_no_json_is_worse_than_bad_input(data: Any) -> None:
         decode(orjson.dumps({"data": data}), type_hint="session_ended")
     except (BadInput, orjson.JSONEncodeError):
         return
+
+
+def test_a_complaint_quotes_no_more_than_the_beginning_of_a_name() -> None:
+    message = {"data": {"session_id": "s1", "tokens": {"x" * 5_000_000: "many"}}}
+
+    with pytest.raises(BadInput) as refusal:
+        decode(json.dumps(message), type_hint="episode_summarized")
+
+    assert f"data.tokens.{'x' * 80}: Input should be a valid integer" in str(refusal.value)
+    assert len(str(refusal.value)) < 1000
+
+
+def test_of_too_many_wrong_values_it_is_said_how_many() -> None:
+    with pytest.raises(BadInput, match="50,001 of its values are wrong"):
+        told({"session_id": "s1", "transcript": [1] * 50_000})
+    with pytest.raises(BadInput, match="data has more than 100,000 values"):
+        told({"session_id": "s1", "git": {"a": [[{}] * 60_000, [[]] * 60_000]}})

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.cli.outline import envelope, payload
+from nous.codec import LARGEST
 
 SAID = "tell my boss"
 leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False) | st.just(SAID)
@@ -53,3 +54,16 @@ def test_credentials_are_masked_where_people_put_them() -> None:
 def test_what_is_no_event_is_told_by_its_size() -> None:
     assert (envelope(b"tell my boss"), payload(b"tell my boss")) == ({}, ["no JSON object: 12 bytes"])
     assert payload(b"[1]") == ["no JSON object: 3 bytes"]
+
+
+def test_of_what_is_too_large_to_be_an_event_only_that_is_said() -> None:
+    raw = b'{"data": {"text": "' + b"x" * LARGEST + b'"}}'
+
+    assert payload(raw) == [f"not read: it has {len(raw):,} bytes, and no event may have more than {LARGEST:,}"]
+    assert envelope(raw) == {}
+
+
+def test_an_envelope_may_be_nested_as_deeply_as_can_be_read() -> None:
+    raw = b'{"data": {"scope": ' + b"[" * 500 + b"]" * 500 + b"}}"
+
+    assert envelope(raw) == {"scope": "nested too deeply to be shown"}

@@ -106,6 +106,7 @@ def test_a_whole_table_may_be_given_as_json(monkeypatch: pytest.MonkeyPatch) -> 
         ("worker = 3", "worker = 3"),
         ('prefix = "a b"', "prefix = 'a b'"),
         ("prefix = ", "not valid TOML"),
+        ('[retention]\nevents = "6d"', r"retention.events should be no less than retention.marker_ttl, 7d"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_named_with_its_place(text: str, complaint: str, write: Write) -> None:

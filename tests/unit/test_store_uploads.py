@@ -1,6 +1,7 @@
 """Packing and unpacking of uploaded transcripts, and the names they go by."""
 
 import gzip
+import tracemalloc
 import zlib
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from nous.errors import BadInput
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.uploads import key_of, unpacked
+from nous.store.uploads import LARGEST, key_of, unpacked, upload
 
 TEXT = b"User: hi\n" * 100
 GZIPPED = gzip.compress(TEXT, mtime=0)  # it names a test, which has to be called the same in every process
@@ -31,6 +32,31 @@ def test_a_small_upload_cannot_become_a_huge_transcript() -> None:
     with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
         unpacked(bomb, largest=1_000_000)
     assert len(unpacked(bomb, largest=10_000_000)) == 10_000_000
+
+
+def test_a_transcript_that_nobody_would_read_is_not_uploaded() -> None:
+    class Nowhere:
+        def put(self, key: str, packed: bytes) -> None:
+            raise AssertionError((key, packed))
+
+        def fetch(self, key: str) -> bytes | None:
+            raise AssertionError(key)
+
+    with pytest.raises(BadInput, match="none of more than 268,435,456 can be uploaded"):
+        upload(Nowhere(), bytes(LARGEST + 1), keys=StoreKeys(), scope=Scope(), session_id="s")
+
+
+def test_a_bomb_is_measured_before_any_of_it_is_kept() -> None:
+    bomb = gzip.compress(bytes(64_000_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match="more than 60,000,000 bytes"):
+            unpacked(bomb, largest=60_000_000)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 8_000_000
 
 
 def test_a_dataref_names_a_key_only_where_it_may() -> None:

@@ -3,8 +3,10 @@
 --
 -- KEYS  1 stream  2 leases  3 progress
 -- ARGV  1 group  2 entry  3 name  4 progress to move on from, or "" for none  5 next progress  6 its lease in seconds
--- Returns {1 if it stands at the next one now, progress as it was found, fields of the entry}; the fields are missing
--- when the entry was deleted. Nothing when it is not pending, or nobody has received it through `receive`.
+--       7 bytes of the largest event
+-- Returns {1 if it stands at the next one now, progress as it was found, event}: its bytes as a number when it is too
+-- large, and missing when the entry was deleted. Nothing when it is not pending, or nobody has received it through
+-- `receive`.
 local progress = redis.call('HGET', KEYS[3], ARGV[3])
 if not progress or not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return {}
@@ -16,4 +18,4 @@ if moves_on then
   redis.call('ZADD', KEYS[2], clock() + tonumber(ARGV[6]), ARGV[3])
 end
 local entries = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])
-return { (moves_on or has_moved) and 1 or 0, progress, entries[1] and entries[1][2] }
+return { (moves_on or has_moved) and 1 or 0, progress, entries[1] and event_in(entries[1][2], tonumber(ARGV[7])) }

@@ -22,6 +22,9 @@ local function is_pending(stream, group, entry)
   return #redis.call('XPENDING', stream, group, entry, entry, 1) > 0
 end
 
+-- As in `nous.bus.ledger`.
+local MOST_COUNTERS = 100
+
 -- What went wrong with a pending delivery: the last few lines, for a while.
 local MOST_MISHAPS, LIFE_OF_MISHAPS = 12, 7 * 24 * 3600
 local function mishaps_of(progress, name)
@@ -53,6 +56,9 @@ local function close(stream, leases, progress, counters, group, name, entry, out
   redis.call('ZREM', leases, name)
   redis.call('HDEL', progress, name)
   redis.call('DEL', mishaps_of(progress, name))
+  if redis.call('HLEN', counters) >= MOST_COUNTERS and redis.call('HEXISTS', counters, outcome) == 0 then
+    outcome = outcome:find('^skipped:') and 'skipped:other reasons' or outcome
+  end
   redis.call('HINCRBY', counters, outcome, 1)
   redis.call('XACK', stream, group, entry)
 end
@@ -72,4 +78,10 @@ local function is_passed_over(stream, progress, group, name, entry)
     redis.call('XACK', stream, group, entry)
   end
   return true
+end
+
+-- The event in what an entry holds; where that is longer than *largest*, how long it is.
+local function event_in(list, largest)
+  local event = fields_of(list).event or ''
+  return #event > largest and #event or event
 end

@@ -1,0 +1,93 @@
+"""Letting go of events on Redis Streams. The keys are listed in `nous.bus.keys`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import Any
+
+import redis
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.redis_errors import translated
+from nous.bus.redis_groups import Groups
+from nous.bus.scripts import Scripts
+from nous.events import Event
+
+_PAGE = 100
+"""Entries that are looked at in one go: nobody else is served meanwhile."""
+
+_LETTERS = 500
+
+
+@dataclass(slots=True)
+class _Lettered:
+    """The entries of one stream that letters are about, as far as the letters were read: up to *last*."""
+
+    kind: str
+    lane: Lane
+    last: str = "0-0"
+    entries: set[str] = field(default_factory=set[str])
+
+    def read(self, letter: str, about: dict[bytes, bytes]) -> None:
+        self.last = letter
+        if (about.get(b"kind"), about.get(b"lane")) == (self.kind.encode(), self.lane.value.encode()):
+            self.entries.add(about.get(b"entry", b"").decode(errors="replace"))
+
+    def after(self, begin: str) -> list[str]:
+        """The next of them, as many as may be met in one go."""
+        behind = _order(begin.removeprefix("(")) if begin != "-" else (-1, -1)
+        return nsmallest(_PAGE, (entry for entry in self.entries if _order(entry) > behind), key=_order)
+
+
+class RedisTrimming:
+    """`Trimming` over the keys of `RedisBus`. *subscriptions* are groups that may have to be made first.
+
+    *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        keys: BusKeys | None = None,
+        *,
+        subscriptions: Sequence[Subscription] = (),
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._client: Any = client  # narrowed where its answers enter
+        self._run = Scripts(client, clock)
+        self._keys = keys or BusKeys()
+        self._subscriptions = subscriptions
+
+    def trim(self, kind: type[Event], *, lane: Lane, keep: float) -> Iterator[int]:
+        stream = self._keys.stream(kind.type, lane)
+        with translated():
+            if not self._client.exists(stream):
+                return
+        # A foreign producer may have been there before any worker that wants what it says: its group reads from 0. And
+        # the server may have lost groups since anybody looked.
+        Groups(self._client, self._subscriptions).ensure_subscribers(stream, kind)
+        lettered, begin = _Lettered(kind.type, lane), "-"
+        while begin:
+            self._read_letters(lettered)
+            where = (keep, kind.type, lane.value, begin, _PAGE, self._keys.prefix)
+            arguments = (*where, lettered.last, *lettered.after(begin))
+            removed, place = self._run("trim", (stream, self._keys.letters), arguments)
+            begin = place.decode()
+            yield int(removed)
+
+    def _read_letters(self, lettered: _Lettered) -> None:
+        """Read on where the last reading stopped; what comes after this one, the script sees itself."""
+        while True:
+            with translated():
+                page = self._client.xrange(self._keys.letters, f"({lettered.last}", count=_LETTERS)
+            for letter, about in page:
+                lettered.read(letter.decode(), about)
+            if len(page) < _LETTERS:
+                return
+
+
+def _order(entry: str) -> tuple[int, int]:
+    """Where an entry stands; what a foreign letter calls an entry and is none, stands before all."""
+    milliseconds, _, sequence = entry.partition("-")
+    return (int(milliseconds), int(sequence)) if milliseconds.isdigit() and sequence.isdigit() else (-1, -1)

@@ -1,0 +1,34 @@
+"""A real server, the one that comes with the product."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import redis
+
+from nous.errors import Misconfigured
+from nous.server import binary, embedded
+
+
+@contextmanager
+def running() -> Generator[str]:
+    """The URL of a server that lives as long as the block. Its directory has a short name, as sockets need it."""
+    try:
+        binary.find()
+    except Misconfigured as error:
+        pytest.skip(str(error))
+    with TemporaryDirectory(prefix="nous-") as directory:
+        try:
+            yield embedded.ensure(Path(directory))
+        finally:
+            embedded.stop(Path(directory))
+
+
+@contextmanager
+def emptied(url: str) -> Generator[redis.Redis]:
+    """A client of an empty database."""
+    with redis.Redis.from_url(url, socket_timeout=10) as client:
+        client.flushall()
+        yield client

@@ -1,0 +1,137 @@
+"""Whatever a foreign producer writes, a bus sets it aside with a reason, and hands on its neighbours."""
+
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Grave, Subscription
+from nous.bus.memory import MemoryBus
+from nous.codec import LARGEST
+from nous.effects import Effects
+from nous.errors import BadInput
+from nous.events import SessionEnded
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+LONGEST_REASON = 1000
+LONG = "x" * 5_000_000
+DEEP = "[" * 10_000 + "]" * 10_000
+
+TOO_MUCH = b'{"data": {"session_id": "s1", "transcript": "' + b"x" * LARGEST + b'"}}'
+EVIL: dict[str, str | bytes] = {
+    "deep data": f'{{"data": {DEEP}}}',
+    "deep in a field": f'{{"data": {{"session_id": "s1", "git": {DEEP}}}}}',
+    "deep, not closed": '{"data":' * 100_000,
+    "deep enough to be read and not written": f'{{"data": {{"session_id": "s1", "git": {"[" * 500}{"]" * 500}}}}}',
+    "a zero byte": '{"data": {"session_id": "s\0"}}',
+    "a zero in a name": r'{"data": {"session_id": "s\u0000"}}',
+    "half a character": r'{"data": {"session_id": "\ud800"}}',
+    "half a character as a key": r'{"data": {"session_id": "s1", "\udfff": 1}}',
+    "not UTF-8": b'{"data": {"session_id": "\xff\xfe"}}',
+    "a number without end": '{"data": {"session_id": "s1", "bytes": ' + "9" * 100_000 + "}}",
+    "more than a number can be": '{"data": {"session_id": "s1", "bytes": 1e400}}',
+    "no number": '{"data": {"session_id": "s1", "bytes": NaN}}',
+    "a year without end": '{"data": {"session_id": "s1", "started_at": 1e300}}',
+    "a long name": f'{{"data": {{"session_id": "{LONG}"}}}}',
+    "a long type": f'{{"type": "{LONG}", "data": {{"session_id": "s1"}}}}',
+    "a long version": f'{{"dataschema": "{LONG}", "data": {{"session_id": "s1"}}}}',
+    "a long list": '{"data": {"session_id": "s1", "transcript": [' + "1," * 200_000 + "1]}}",
+    "a list that is not so long": '{"data": {"session_id": "s1", "transcript": [' + "1," * 50_000 + "1]}}",
+    "many lists": '{"data": {"session_id": "s1", "decisions": [' + "[]," * 200_000 + "1]}}",
+    "nothing": "",
+    "a list": "[]",
+    "too much": TOO_MUCH,
+}
+
+
+@pytest.mark.parametrize("raw", EVIL.values(), ids=EVIL)
+def test_it_is_set_aside_with_a_reason_and_its_neighbours_are_handed_on(world: Any, ended: Any, raw: Any) -> None:
+    world.publish(ended("before"))
+    world.foreign_append(raw if isinstance(raw, bytes) else raw.encode())
+    world.publish(ended("after"))
+
+    assert [d.event.session_id for d in world.receive()] == ["before", "after"]
+    [letter] = world.dead.letters()
+    assert 0 < len(letter.reason) <= LONGEST_REASON
+    assert "x" * 81 not in letter.reason
+    assert (world.account.balance, world.account.in_flight) == (0, 2)
+
+
+def test_a_reason_is_kept_without_credentials_and_never_at_length(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+
+    world.bus.bury(delivery.ticket, progress=None, reason=f"Fatal: password=hunter22 was refused; {LONG}")
+
+    [letter] = world.dead.letters()
+    assert letter.reason.startswith("Fatal: ")
+    assert "hunter22" not in letter.reason
+    assert len(letter.reason) <= LONGEST_REASON
+
+
+def test_what_is_too_large_is_named_with_its_size_the_limit_and_what_to_do(world: Any) -> None:
+    world.foreign_append(TOO_MUCH)
+
+    assert world.receive() == []
+    [letter] = world.dead.letters()
+    assert letter.grave is Grave.DEAD
+    assert f"{len(TOO_MUCH):,} bytes" in letter.reason
+    assert f"{LARGEST:,}" in letter.reason
+    assert "nous publish" in letter.reason
+
+
+def test_what_is_too_large_stays_so_when_it_is_redriven(world: Any) -> None:
+    world.foreign_append(TOO_MUCH)
+    world.receive()
+    [letter] = world.dead.letters()
+    world.dead.redrive(letter, SUMMARIZER)
+    [(ticket, _)] = world.bus.overdue(SUMMARIZER, limit=10)
+
+    assert world.bus.open(ticket) is None
+
+    [again] = world.dead.letters()
+    assert again.reason == letter.reason
+    assert world.account.balance == 0
+
+
+def test_what_is_too_large_is_not_published(world: Any, ended: Any) -> None:
+    with pytest.raises(BadInput, match="none may have more than 16,777,216"):
+        world.publish(ended("s1", "x" * LARGEST))
+
+    assert world.receive() == []
+
+
+def test_what_follows_and_is_too_large_is_not_committed(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+
+    with pytest.raises(BadInput, match="none may have more than"):
+        world.bus.commit(delivery, Effects(events=(ended("s2", "x" * LARGEST),)))
+
+    assert world.account.in_flight == 1
+
+
+def test_behind_any_number_of_bad_entries_the_good_one_is_found(world: Any, ended: Any) -> None:
+    for _ in range(25):
+        world.foreign_append(b"not json")
+    world.publish(ended())
+
+    assert len(world.receive(limit=4)) == 1
+    assert world.account.dead == 25
+
+
+def test_no_more_is_handed_over_at_once_than_one_may_have(world: Any) -> None:
+    if isinstance(world.bus, MemoryBus):
+        pytest.skip("what is in memory is not handed over")
+    for number in range(10):
+        text = b"x" * (LARGEST // 4)
+        world.foreign_append(b'{"data": {"session_id": "s%d", "transcript": "%s"}}' % (number, text))
+
+    offered = [len(world.receive(limit=10)) for _ in range(4)]
+
+    assert offered == [4, 4, 2, 0]
+
+
+def test_the_last_of_two_fields_of_one_name_counts(world: Any) -> None:
+    world.foreign_append(b'{"data": {"session_id": "first"}, "data": {"session_id": "a", "session_id": "last"}}')
+
+    assert [d.event.session_id for d in world.receive()] == ["last"]

@@ -1,0 +1,227 @@
+"""What is promised of letting old events go, asked of each bus."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import buses
+from fakeredis import FakeRedis
+
+from nous.bus.base import Committed, Lane, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Whereabouts
+from nous.bus.mishaps import Fate, Mishap
+from nous.bus.redis_trimming import RedisTrimming
+from nous.codec import decode
+from nous.effects import Effects
+from nous.events import Event, FactLearned, SessionEnded
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+AUDITOR = Subscription("auditor", SessionEnded)
+KEEP = 3600.0
+WIRE = Path(__file__).parents[1] / "wire/v1/fact_learned.json"
+
+
+@pytest.fixture(autouse=True)
+def long_after(world: Any) -> None:
+    """Servers give entries their own time: by the clock of the bus it is long after that."""
+    world.clock.now = time.time() + 10 * KEEP
+
+
+@pytest.fixture
+def fact_learned() -> Event:
+    return decode(WIRE.read_bytes(), type_hint=FactLearned.type)
+
+
+def trimmed(world: Any, *, keep: float = KEEP, lane: Lane = Lane.LIVE, kind: Any = SessionEnded) -> int:
+    world.clock.now += 10 * KEEP
+    return sum(world.trimming.trim(kind, lane=lane, keep=keep))
+
+
+def length(world: Any) -> int:
+    return world.ledger.backlogs(SUMMARIZER)[0].length
+
+
+def test_what_came_to_rest_long_ago_goes(world: Any, ended: Any) -> None:
+    events = [ended(f"s{number}") for number in range(250)]
+    world.publish(*events)
+    for delivery in world.receive(limit=250):
+        world.bus.commit(delivery, Effects())
+
+    assert trimmed(world) == 249  # all but the last, by which a server knows how many are behind it
+    assert trimmed(world) == 0
+    assert length(world) == 1
+    assert world.ledger.locate(events[0].id, SUMMARIZER).where is Whereabouts.UNKNOWN
+
+
+def test_what_is_younger_stays(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.commit(delivery, Effects())
+
+    assert trimmed(world, keep=1000 * KEEP) == 0
+    assert length(world) == 1
+
+
+def test_what_a_group_has_not_read_stays_for_it(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(5)))
+    for delivery in world.receive():
+        world.bus.commit(delivery, Effects())
+    world.receive(limit=2, subscription=AUDITOR)
+    world.clock.now += KEEP
+    for ticket, _ in world.bus.overdue(AUDITOR, limit=10):
+        world.bus.bury(ticket, progress=None, reason="never mind")
+    for letter in world.dead.letters():
+        world.dead.drop(letter)
+
+    assert trimmed(world) == 1
+    assert [d.event.session_id for d in world.receive(subscription=AUDITOR)] == ["s2", "s3", "s4"]
+
+
+def test_what_a_group_has_yet_to_begin_with_stays_for_it(world: Any, ended: Any) -> None:
+    world.publish(ended("s1"), ended("s2"))
+    for delivery in world.receive():
+        world.bus.commit(delivery, Effects())
+    world.bus.adopt(AUDITOR, lane=Lane.LIVE)
+
+    assert trimmed(world) == 0
+    assert len(world.receive(subscription=AUDITOR)) == 2
+
+
+def test_what_was_told_before_there_was_any_group_stays_for_those_that_are_known(kept_on: Any, clock: Any) -> None:
+    if kept_on is None:
+        pytest.skip("a bus in memory knows of no group before it asks")
+    world = buses.on_redis(kept_on, clock)
+    world.foreign_append(b'{"data": {"session_id": "s1"}}')
+    clock.now = time.time() + 10 * KEEP
+    trimming = RedisTrimming(kept_on, BusKeys("t"), subscriptions=[SUMMARIZER], clock=clock)
+
+    assert sum(trimming.trim(SessionEnded, lane=Lane.LIVE, keep=KEEP)) == 0
+    assert len(world.receive()) == 1
+
+
+def test_what_is_pending_stays_and_what_is_around_it_goes(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(5)))
+    deliveries = world.receive()
+    for delivery in (*deliveries[:2], *deliveries[3:]):
+        world.bus.commit(delivery, Effects())
+
+    assert trimmed(world) == 3
+    reopened = world.bus.open(deliveries[2].ticket)
+    assert reopened is not None
+    assert reopened.event.session_id == "s2"
+    assert world.bus.commit(reopened, Effects()) == Committed()
+    assert trimmed(world) == 1
+
+
+def test_what_a_letter_is_about_stays_until_that_is_dropped(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(120)))
+    deliveries = world.receive(limit=120)
+    for delivery in deliveries:
+        world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
+    first, second, *others = world.dead.letters()
+    for letter in others:
+        world.dead.drop(letter)
+
+    assert trimmed(world) == 117
+    assert world.dead.redrive(second, SUMMARIZER)
+    assert world.bus.commit(deliveries[1], Effects()) == Committed()
+    world.dead.drop(first)
+    assert trimmed(world) == 2
+    assert world.account.balance == 0
+
+
+def test_what_somebody_else_acknowledged_stays_for_the_letter_that_is_to_come(
+    world: Any, ended: Any, kept_on: Any
+) -> None:
+    if kept_on is None:
+        pytest.skip("nobody else can acknowledge on a bus in memory")
+    world.publish(ended("s1"), ended("s2"))
+    taken, done = world.receive()
+    kept_on.xack("t:events:session_ended", SUMMARIZER.group, taken.ticket.entry)
+    world.bus.commit(done, Effects())
+
+    assert trimmed(world) == 0
+    assert world.bus.disown(taken.ticket)
+    [letter] = world.dead.letters()
+    assert trimmed(world) == 0
+    assert world.dead.redrive(letter, SUMMARIZER)
+    assert world.bus.open(taken.ticket) is not None
+    assert world.account.balance == 0
+
+
+def test_a_group_that_was_destroyed_and_made_anew_is_offered_all_that_was_not_trimmed(
+    world: Any, ended: Any, kept_on: Any
+) -> None:
+    if kept_on is None:
+        pytest.skip("nobody can destroy a group of a bus in memory")
+    world.publish(ended("s1"), ended("s2"), ended("s3"))
+    done, *_ = world.receive()
+    world.bus.commit(done, Effects())
+    kept_on.xgroup_destroy("t:events:session_ended", SUMMARIZER.group)
+    trimming = RedisTrimming(kept_on, BusKeys("t"), subscriptions=[SUMMARIZER], clock=world.clock)
+    world.clock.now += 10 * KEEP
+
+    assert sum(trimming.trim(SessionEnded, lane=Lane.LIVE, keep=KEEP)) == 0
+    assert [d.event.session_id for d in world.receive()] == ["s1", "s2", "s3"]
+
+
+def test_what_went_wrong_with_a_delivery_is_told_after_its_neighbours_went(world: Any, ended: Any) -> None:
+    world.publish(ended("s1"), ended("s2"), ended("s3"))
+    first, failing, last = world.receive()
+    mishap = Mishap(fate=Fate.FAILED, attempt=1, text="Retryable: the model was away")
+    after = failing.progress.failed(mishap.text)
+    assert world.bus.amend(failing.ticket, before=failing.progress, after=after, lease=KEEP, mishap=mishap)
+    for delivery in (first, last):
+        world.bus.commit(delivery, Effects())
+
+    assert trimmed(world) == 1
+    world.bus.bury(failing.ticket, progress=None, reason="hopeless")
+    assert trimmed(world) == 0
+    [letter] = world.dead.letters()
+    assert [each.text for each in letter.history] == [mishap.text]
+    assert letter.session_id == "s2"
+
+
+def test_what_nobody_consumes_goes_by_its_age_alone(world: Any, fact_learned: Any) -> None:
+    world.bus.apply(Effects(events=(fact_learned,)))
+
+    assert trimmed(world, kind=FactLearned, keep=1000 * KEEP) == 0
+    assert trimmed(world, kind=FactLearned) == 1
+
+
+def test_a_lane_is_trimmed_by_itself(world: Any, ended: Any) -> None:
+    world.bus.publish(ended("s1"), ended("s2"), lane=Lane.BULK)
+    for delivery in world.receive(lane=Lane.BULK):
+        world.bus.commit(delivery, Effects())
+
+    assert trimmed(world, lane=Lane.LIVE) == 0
+    assert trimmed(world, lane=Lane.BULK) == 1
+
+
+def test_an_event_that_is_known_is_not_taken_again_after_it_went(world: Any, ended: Any) -> None:
+    world.publish(ended(), ended("s2"))
+    for delivery in world.receive():
+        world.bus.commit(delivery, Effects())
+    assert trimmed(world) == 1
+
+    assert not world.publish(ended())[0].fresh
+    assert world.receive() == []
+
+
+def test_a_backlog_is_known_after_trimming(world: Any, ended: Any, kept_on: Any) -> None:
+    if isinstance(kept_on, FakeRedis):
+        pytest.skip("unlike a server, it tells no lag after any XDEL")
+    world.publish(*(ended(f"s{number}") for number in range(6)))
+    kept, *others = world.receive(limit=4)
+    for delivery in others:
+        world.bus.commit(delivery, Effects())
+
+    assert trimmed(world) == 2
+    world.publish(ended("s6"))
+    live, _ = world.ledger.backlogs(SUMMARIZER)
+    assert (live.waiting, live.pending, live.length) == (3, 1, 5)
+    assert world.bus.open(kept.ticket) is not None
+    assert [d.event.session_id for d in world.receive()] == ["s4", "s5", "s6"]
+    assert world.ledger.backlogs(SUMMARIZER)[0].waiting == 0

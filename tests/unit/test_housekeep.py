@@ -1,0 +1,81 @@
+"""Old events are let go, now and then, whatever is in the way at times."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.memory import MemoryBus
+from nous.effects import Effects
+from nous.errors import NousError, Unavailable
+from nous.events import Event, SessionEnded
+from nous.runtime.housekeep import Housekeeper
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+DAY = 86400.0
+
+
+class Trimmer:
+    """Has *pages* for each stream; meets with *troubles* first."""
+
+    def __init__(self, *troubles: Exception, pages: int = 1, on_page: Callable[[], None] = lambda: None) -> None:
+        self.troubles = list(troubles)
+        self.pages = pages
+        self.on_page = on_page
+        self.asked: list[tuple[str, Lane, float]] = []
+
+    def trim(self, kind: type[Event], *, lane: Lane, keep: float) -> Iterator[int]:
+        self.asked.append((kind.type, lane, keep))
+        if self.troubles:
+            raise self.troubles.pop()
+        for _ in range(self.pages):
+            self.on_page()
+            yield 100
+
+
+def housekeeper(trimming: Any, *, interval: float = DAY) -> Housekeeper:
+    return Housekeeper(trimming, kinds=[SessionEnded], keep=30 * DAY, interval=interval)
+
+
+def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock: Any) -> None:
+    bus = MemoryBus(clock=clock)
+    for lane in Lane:
+        bus.publish(*(ended(f"{lane} {number}") for number in range(3)), lane=lane)
+        for delivery in bus.receive(SUMMARIZER, lane=lane, limit=10, lease=60):
+            bus.commit(delivery, Effects())
+
+    clock.now += 29 * DAY
+    early = housekeeper(bus).tidy()
+    clock.now += 2 * DAY
+
+    assert (early, housekeeper(bus).tidy()) == (0, 4)
+    assert [backlog.length for backlog in bus.backlogs(SUMMARIZER)] == [1, 1]
+
+
+@pytest.mark.parametrize("trouble", [Unavailable("Redis is away"), ValueError("a defect")])
+def test_what_goes_wrong_is_tried_again(trouble: Exception, wait_until: Any) -> None:
+    trimmer = Trimmer(trouble)
+    post = housekeeper(trimmer)
+    thread = threading.Thread(target=post.run)
+    thread.start()
+    wait_until(lambda: len(trimmer.asked) == 3, "a second try, of both lanes")
+    post.stop()
+    thread.join()
+
+    assert trimmer.asked == [("session_ended", lane, 30 * DAY) for lane in (Lane.LIVE, Lane.LIVE, Lane.BULK)]
+
+
+def test_it_stops_between_two_pages() -> None:
+    trimmer = Trimmer(pages=1000)
+    post = housekeeper(trimmer)
+    trimmer.on_page = post.stop
+    post.run()
+
+    assert len(trimmer.asked) == 2
+
+
+def test_trouble_is_not_swallowed_where_somebody_asks() -> None:
+    with pytest.raises(NousError, match="away"):
+        housekeeper(Trimmer(Unavailable("Redis is away"))).tidy()
