@@ -22,6 +22,9 @@ class Sweeper:
     Any number may sweep at once, in any number of processes: each step is a compare-and-set on the delivery's progress,
     so one of them succeeds and there is no lock that a dead one could keep.
 
+    What has to be tried again may be as much as was ever put off, so it stays where it is while *ahead* jobs more than
+    dispatchers leave in a queue wait there: as many again, which no backlog of new events can take up.
+
     After a while in which it reached no server it waits for half a lease: nobody else could renew his lease either, and
     who lives will do so by then. *clock* is monotonic, in seconds.
     """
@@ -33,12 +36,15 @@ class Sweeper:
         bus: Bus,
         jobs: Jobs,
         patience: Patience,
+        ahead: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._subscription = subscription
         self._bus = bus
         self._jobs = jobs
         self._patience = patience
+        self._ahead = ahead
+        self._room: dict[Line, int] = {}
         self._clock = clock
         self._looked_at = clock()
         self._waits_until = 0.0
@@ -52,6 +58,7 @@ class Sweeper:
         overdue = self._bus.overdue(self._subscription, limit=_AT_ONCE)
         if self._was_blind():
             return 0
+        self._room = {}
         return sum(self._revive_safely(ticket, progress) for ticket, progress in overdue)
 
     def _was_blind(self) -> bool:
@@ -87,8 +94,18 @@ class Sweeper:
             return False
         return self._resubmit(delivery, progress)
 
+    def _has_room(self, line: Line) -> bool:
+        """Whether one more job may stand in the queue, by how many did at this sweep's first look at it."""
+        if line not in self._room:
+            self._room[line] = 2 * self._ahead - self._jobs.backlog(self._subscription.group, line)
+        self._room[line] -= 1
+        return self._room[line] >= 0
+
     def _resubmit(self, delivery: Delivery, progress: Progress) -> bool:
         after = progress.resubmitted()
+        order = self._order(delivery, after)
+        if not self._has_room(order.line):
+            return False
         lease, mishap = self._patience.lease, _mishap(progress, after)
         if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=lease, mishap=mishap):
             return False
@@ -102,7 +119,7 @@ class Sweeper:
             attempt=after.attempt,
             reason=reason,
         )
-        return self._jobs.submit(self._order(delivery, after)) > 0
+        return self._jobs.submit(order) > 0
 
     def _order(self, delivery: Delivery, progress: Progress) -> Order:
         is_suspect = self._patience.wants_quarantine(progress)

@@ -87,7 +87,9 @@ def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) ->
         dispatcher=Dispatcher(
             subscription, bus=world.bus, jobs=world.jobs, ahead=settings.queue_ahead, lease=settings.lease
         ),
-        sweeper=Sweeper(subscription, bus=world.bus, jobs=world.jobs, patience=world.patience),
+        sweeper=Sweeper(
+            subscription, bus=world.bus, jobs=world.jobs, patience=world.patience, ahead=settings.queue_ahead
+        ),
         jobs=world.jobs,
         sweep_interval=settings.sweep_interval,
         open_quarantine=open_quarantine,

@@ -133,10 +133,12 @@ class ModelServer:
             self._fault_of = faults if callable(faults) else _in_turn(faults)
 
     def hold(self, count: int) -> None:
-        """Keep answers back until *count* requests are in flight at once, now or before."""
+        """Keep answers back until *count* requests are in flight at once, now or before; 0 lets all of them go."""
         with self._lock:
             self._held_for = count
             self._peak = self._in_flight
+        if self._port:
+            asyncio.run_coroutine_threadsafe(self._look_again(), self._loop)
 
     def __enter__(self) -> Self:
         ready = Event()
@@ -218,6 +220,10 @@ class ModelServer:
             if self._peak >= self._held_for:
                 self._changed.notify_all()
             await self._changed.wait_for(lambda: self._peak >= self._held_for)
+
+    async def _look_again(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
 
     def _controlled(self, request: Request) -> bytes:
         if "outage" in request.body:

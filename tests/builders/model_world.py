@@ -159,7 +159,7 @@ class ModelWorld:
     def _work(self) -> None:
         for name, worker in self.workers.items():
             subscription = Subscription(name, worker.consumes)
-            Sweeper(subscription, bus=self.bus, jobs=self.jobs, patience=self.patience).sweep()
+            Sweeper(subscription, bus=self.bus, jobs=self.jobs, patience=self.patience, ahead=64).sweep()
             Dispatcher(subscription, bus=self.bus, jobs=self.jobs, ahead=1000, lease=LEASE).dispatch()
             for lane in Lane:
                 self.jobs.run(self.attempts, name, Line.of(lane))

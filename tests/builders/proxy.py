@@ -66,6 +66,7 @@ class Proxy:
         self._is_up.set()
         self._loop.run_forever()
         server.close()
+        self._loop.set_exception_handler(lambda _loop, _context: None)  # connections that are cut off are no news
         tasks = asyncio.all_tasks(self._loop)
         for task in tasks:
             task.cancel()

@@ -1,9 +1,13 @@
 """Whatever breaks: nothing is lost, nothing doubled, nobody is blamed who is innocent, and the accounts add up."""
 
+from dataclasses import replace
+
 import pytest
 from chaos.drill.crew import Nursery
 from chaos.drill.drive import Outcome, drill
 from chaos.drill.fault import Fault, faults
+from chaos.drill.faults.queue import LostQueues
+from chaos.drill.plain import Plain
 from chaos.drill.size import Size
 
 pytestmark = pytest.mark.chaos
@@ -20,8 +24,16 @@ def test_nothing_is_lost_and_nothing_doubled_whatever_breaks(
     assert len(report.confirmed) == size.events
     assert report.lost == set()
     assert report.lost_facts == 0
+    assert report.unsaid == set()
     assert report.doubled == 0
     assert report.bystanders == set()
     assert set(report.dead) == report.expected_dead
     assert report.imbalance == 0
     assert bool(report.deaths) == kind.kills_processes, "a process ended by itself"
+
+
+def test_a_drill_counts_what_is_lost_where_there_is_no_fence(nursery: Nursery, size: Size) -> None:
+    outcome = drill(LostQueues(), replace(size, events=40, faults=3), nursery, Plain())
+
+    assert len(outcome.report.confirmed) == 40
+    assert outcome.report.missing > 0

@@ -115,7 +115,7 @@ class Stage:
 
     def sweep(self) -> None:
         """Offer another attempt at each session, as its lease has ended with its process."""
-        sweeper = Sweeper(self.subscription, bus=self.world.bus, jobs=self.jobs, patience=self.world.patience)
+        sweeper = Sweeper(self.subscription, bus=self.world.bus, jobs=self.jobs, patience=self.world.patience, ahead=64)
 
         def has_swept() -> bool:
             sweeper.sweep()

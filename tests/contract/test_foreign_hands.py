@@ -35,7 +35,7 @@ class Shop:
         self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, clock=clock)
         self.ledger = RedisLedger(client, keys)
         self.dead = RedisDeadLetters(client, keys, clock=clock)
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), patience=Patience(lease=LEASE))
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), patience=Patience(lease=LEASE), ahead=4)
 
     def receive(self) -> list[Any]:
         return list(self.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=100, lease=LEASE))

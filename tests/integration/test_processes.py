@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,11 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from nous.bus import keys as bus_keys
-from nous.llm import keys as llm_keys
+from builders.glossary import leaked
+
 from nous.server import embedded
 from nous.settings.model import Settings
-from nous.store import keys as store_keys
 from nous.wiring import World, build
 
 WORKERS = ("episode-summarizer", "fact-extractor")
@@ -48,7 +46,7 @@ def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
     assert {kind for kind, _ in took_part} == {"pool", "stock"}
     accounts = [world.ledger.account(world.subscription(name)) for name in WORKERS]
     assert [(account.received, account.done, account.balance) for account in accounts] == [(SESSIONS, SESSIONS, 0)] * 2
-    assert leaked(world) == []
+    assert leaked(world.client) == []
 
 
 def commands(url: str) -> Iterator[list[str]]:
@@ -80,16 +78,3 @@ def runners(world: World) -> set[tuple[str, str]]:
     values: list[Any] = [world.client.hmget(job, "worker_name", "origin") for job in jobs]
     names = [(name.decode(), origin.decode()) for name, origin in values if name]
     return {("stock" if name.startswith("stock") else "pool", origin) for name, origin in names}
-
-
-def leaked(world: World) -> list[str]:
-    """Keys of ours that are kept for ever although no glossary says so."""
-    glossaries = f"{bus_keys.__doc__}\n{store_keys.__doc__}\n{llm_keys.__doc__}"
-    kept = [
-        re.sub(r"<[^>]+>", "[^:]+", cells[1].strip()).replace("[^:]+", "nous", 1)
-        for line in glossaries.splitlines()
-        if len(cells := line.split("|")) > 3 and cells[3].strip() in {"kept", "until released"}
-    ]
-    found: Any = world.client.scan_iter("nous:*", count=1000)
-    permanent = [key.decode() for key in found if world.client.ttl(key) == -1]
-    return [key for key in permanent if not any(re.fullmatch(pattern, key) for pattern in kept)]

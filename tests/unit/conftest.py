@@ -62,7 +62,9 @@ class RuntimeWorld:
         self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=self.kit, patience=patience, leases=leases)
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
         self.monotonic = 0.0
-        self.sweeper = Sweeper(TOY, bus=self.bus, jobs=self.jobs, patience=patience, clock=lambda: self.monotonic)
+        self.sweeper = Sweeper(
+            TOY, bus=self.bus, jobs=self.jobs, patience=patience, ahead=4, clock=lambda: self.monotonic
+        )
 
     def run(self, line: Line = Line.LIVE) -> list[str]:
         return self.jobs.run(self.attempts, "toy", line)

@@ -132,6 +132,26 @@ def test_losing_every_job_loses_nothing(runtime: Any, ended: Any) -> None:
     assert runtime.account.balance == 0
 
 
+def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_by_what_is_new(
+    runtime: Any, ended: Any
+) -> None:
+    runtime.bus.publish(*(ended(f"s{i}") for i in range(30)))
+    runtime.bus.receive(TOY, lane=Lane.LIVE, limit=20, lease=LEASE)
+    runtime.later()
+    runtime.dispatcher.dispatch()
+
+    waiting = [(runtime.sweeper.sweep(), runtime.jobs.backlog("toy", Line.LIVE)) for _ in range(3)]
+
+    assert waiting == [(4, 8), (0, 8), (0, 8)]
+    assert runtime.account.in_flight == 24
+    while runtime.account.done < 30:
+        assert runtime.run()
+        runtime.dispatcher.dispatch()
+        runtime.sweeper.sweep()
+        assert runtime.jobs.backlog("toy", Line.LIVE) <= 8
+    assert runtime.account == Account(received=30, done=30)
+
+
 def test_an_attempt_whose_process_died_is_made_again_by_the_sweeper_alone(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended())
     runtime.dispatcher.dispatch()

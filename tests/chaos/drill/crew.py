@@ -15,6 +15,8 @@ from builders.waiting import wait_until
 
 PROGRAM = Path(__file__).with_name("process.py")
 _TESTS = Path(__file__).parents[2]
+_DESKS = frozenset({"desks", "consumer", "scheduler"})
+"""Modes in which no handler runs."""
 
 
 class Nursery:
@@ -79,7 +81,7 @@ class Crew:
 
     def working(self) -> list[int]:
         """Those that run handlers."""
-        return [pid for pid, mode in self._modes.items() if mode != "desks"]
+        return [pid for pid, mode in self._modes.items() if mode not in _DESKS]
 
     def start(self, mode: str = "pool", *, nursery: Nursery | None = None) -> int:
         pid = (nursery or self._nursery).fork(mode, self._names, self._environment, self._log)
@@ -90,6 +92,14 @@ class Crew:
         """SIGKILL a process, and start another in its place."""
         self.kill(pid)
         self.start(self._modes.pop(pid), nursery=nursery)
+
+    def replace_whole(self, pid: int) -> None:
+        """The same, with whatever it has started: nothing of what is in flight in it goes on."""
+        below = children(pid)
+        self.replace(pid)
+        for each in below:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
 
     def kill(self, pid: int) -> None:
         with suppress(ProcessLookupError):
@@ -124,8 +134,9 @@ class Crew:
     def end(self) -> None:
         """SIGKILL everybody, and what they have started."""
         for pid in self._modes:
-            with suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
+            for kill in (os.kill, os.killpg):  # one that has just begun leads no group yet
+                with suppress(ProcessLookupError):
+                    kill(pid, signal.SIGKILL)
         self._modes.clear()
 
 

@@ -1,20 +1,19 @@
 """The drill: sessions are published and handled, something is broken at drawn moments, and all is counted."""
 
+import math
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from builders.waiting import wait_until
 from chaos.drill.crew import Nursery
 from chaos.drill.fault import Fault
 from chaos.drill.report import Report, report_of
 from chaos.drill.size import Size
-from chaos.drill.stage import WORKERS, Stage, staged
+from chaos.drill.stage import Stage, staged
+from chaos.drill.system import WORKERS, Nous, System
 
-from nous.bus.keys import BusKeys
-from nous.bus.redis_errors import translated
 from nous.errors import NousError
 
 _GLANCE = 0.02
@@ -37,7 +36,12 @@ class Outcome:
     kind: str
     size: Size
     report: Report
+    stuck: int
+    """What came to a standstill, though some of it may have gone on when it was helped."""
+
     recoveries: tuple[float, ...]
+    """Seconds; infinite where nobody watched as long as it took."""
+
     seconds: float
 
 
@@ -60,51 +64,49 @@ class Watch:
 
     def look(self) -> None:
         """See what is through, and which wounds have healed; nothing can be seen while the server is out."""
-        world = self.stage.world
+        system, world = self.stage.system, self.stage.world
         try:
-            accounts = [world.ledger.account(world.subscription(each)) for each in WORKERS]
-            running = self._running() if self.wounds else set[tuple[str, bytes]]()
+            seen = system.through(world)
+            running = system.running(world) if self.wounds else set[tuple[str, bytes]]()
         except NousError:
             return
-        first, second = (account.received - account.in_flight for account in accounts)
-        self._seen = (first, second)
+        self._seen = seen
         for wound in [wound for wound in self.wounds if not wound.running & running]:
             self.wounds.remove(wound)
             self.recoveries.append(max(time.monotonic() - wound.since, 0.0))
 
     def wound(self) -> Wound:
         try:
-            return Wound(self._running(), time.monotonic())
+            return Wound(self.stage.system.running(self.stage.world), time.monotonic())
         except NousError:
             return Wound(set(), time.monotonic())
 
     def is_at_rest(self) -> bool:
-        """Whether everything that was published is through. Work passes through the workers in one direction."""
-        if not self.stage.producer.is_done:
-            return False
-        ledger, world = self.stage.world.ledger, self.stage.world
+        """Whether everything that was published is through."""
         try:
-            return not any(
-                backlog.pending or backlog.waiting
-                for name in WORKERS
-                for backlog in ledger.backlogs(world.subscription(name))
-            )
+            return self.stage.producer.is_done and self.stage.system.is_at_rest(self.stage.world)
         except NousError:
             return False
 
-    def _running(self) -> set[tuple[str, bytes]]:
-        keys, found = BusKeys(self.stage.world.settings.prefix), set[tuple[str, bytes]]()
-        with translated():
-            for name in WORKERS:
-                progress: Any = self.stage.world.client.hgetall(keys.progress(name))
-                found |= {(name, each) for each, state in progress.items() if b'"state":"running"' in state}
+    def keep_house(self) -> int:
+        """Have the system do what it would do much later, for as long as there is something; how much there was.
+
+        What has not healed by then does not heal while anybody watches.
+        """
+        self.look()
+        self.recoveries += [math.inf for _ in self.wounds]
+        self.wounds.clear()
+        found = 0
+        while stuck := self.stage.system.keep_house(self.stage.world):
+            found += stuck
+            _until(self, self.is_at_rest, "what was stuck to come to rest")
         return found
 
 
-def drill(fault: Fault, size: Size, nursery: Nursery) -> Outcome:
-    """Break *fault* as often as *size* says, and wait until all is over."""
+def drill(fault: Fault, size: Size, nursery: Nursery, system: System | None = None) -> Outcome:
+    """Break *fault* as often as *size* says under *system*, the product unless said, and wait until all is over."""
     began = time.monotonic()
-    with staged(size, nursery, fault) as stage, _set_up(fault, stage):
+    with staged(size, nursery, fault, system or Nous()) as stage, _set_up(fault, stage):
         watch = Watch(stage)
         stage.producer.start(watch.handled)
         for moment in _moments(stage):
@@ -116,12 +118,13 @@ def drill(fault: Fault, size: Size, nursery: Nursery) -> Outcome:
         _until(watch, lambda: not stage.is_broken, "the last fault to be over")
         fault.clear(stage)
         _until(watch, watch.is_at_rest, "everything to come to rest")
-        watch.look()
+        stuck = watch.keep_house()
         report = report_of(stage, expected_dead=fault.expected_dead(), may_be_lost=fault.may_be_lost())
         return Outcome(
             kind=fault.name,
             size=size,
             report=report,
+            stuck=stuck,
             recoveries=tuple(sorted(watch.recoveries)),
             seconds=time.monotonic() - began,
         )

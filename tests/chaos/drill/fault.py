@@ -6,7 +6,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import ClassVar
 
-from chaos.drill.stage import PROCESSES, Stage
+from chaos.drill.stage import Stage
 
 
 class Fault:
@@ -31,8 +31,7 @@ class Fault:
 
     def set_up(self, stage: Stage) -> None:
         """Get the stage ready, and everybody to work."""
-        for _ in range(PROCESSES):
-            stage.crew.start()
+        stage.system.start(stage.crew)
 
     def strike(self, stage: Stage) -> float:
         """Break something; returns for how many seconds from now nobody can be expected to work."""

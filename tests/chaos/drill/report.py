@@ -11,7 +11,7 @@ from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
 from nous.bus.ledger import Account
 from nous.codec import decode
-from nous.events import EpisodeSummarized, Event
+from nous.events import EpisodeSummarized, Event, FactLearned
 from nous.fact import Confirmed, Learned
 from nous.learning.normalise import exact_form
 from nous.scope import Scope
@@ -29,6 +29,7 @@ class Report:
     promised: int
     taught: Counter[tuple[str, str]]
     learned: Counter[str]
+    announced: Counter[str]
     runs: Counter[tuple[str, str]]
     dead: Counter[str]
     accounts: dict[str, Account]
@@ -52,9 +53,19 @@ class Report:
         return self.promised - len(self.taught)
 
     @property
+    def missing(self) -> int:
+        """Sessions, facts and announcements that are not there, of those that have to be."""
+        return len(self.lost) + self.lost_facts + len(self.unsaid)
+
+    @property
+    def unsaid(self) -> set[str]:
+        """Facts that were learned and never announced."""
+        return set(self.learned) - set(self.announced)
+
+    @property
     def doubled(self) -> int:
         """Effects that were committed more than once."""
-        counters = (self.episodes, self.summaries, self.taught, self.learned)
+        counters = (self.episodes, self.summaries, self.taught, self.learned, self.announced)
         return sum(count - 1 for counter in counters for count in counter.values())
 
     @property
@@ -84,12 +95,13 @@ def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -
         durable=frozenset(stage.producer.durable),
         episodes=Counter(each.session_id for each in world.kit.episodes.recent(Scope(), limit=10**6)),
         summaries=Counter(event.session_id for event in summaries),
-        promised=sum(len(event.candidate_facts) for event in summaries),
+        promised=sum(len(event.candidate_facts) for event in {event.id: event for event in summaries}.values()),
         taught=Counter((source.session_id, exact_form(text)) for source, text in said),
         learned=Counter(str(fact.id) for fact in learned),
+        announced=Counter(str(event.fact_id) for event in _told(world, FactLearned) if isinstance(event, FactLearned)),
         runs=_runs(stage.directory / "runs"),
-        dead=Counter(letter.session_id or letter.id for letter in world.dead.letters(limit=10**6)),
-        accounts={each.group: world.ledger.account(each) for each in world.subscriptions},
+        dead=stage.system.dead(world),
+        accounts=dict(stage.system.accounts(world)),
         deaths=stage.crew.deaths,
         expected_dead=frozenset(expected_dead),
         may_be_lost=frozenset(may_be_lost),

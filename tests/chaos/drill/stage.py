@@ -15,6 +15,7 @@ from builders.waiting import wait_until
 from chaos.drill.crew import Crew, Nursery
 from chaos.drill.producer import Producer
 from chaos.drill.size import Size
+from chaos.drill.system import WORKERS, System
 
 from nous.server import embedded, lock
 from nous.server.place import Place, locate
@@ -24,9 +25,6 @@ from nous.wiring import World, build
 LEASE = 2.0
 SWEEP = 0.25
 THINK = 0.04
-PROCESSES = 3
-WORKERS = ("episode-summarizer", "fact-extractor")
-"""In the order in which work passes through them."""
 
 
 class Set(Protocol):
@@ -42,6 +40,7 @@ class Stage:
     """All that a fault may break. `world` looks at the server directly; processes reach it by `environment`."""
 
     size: Size
+    system: System
     directory: Path
     world: World
     crew: Crew
@@ -110,7 +109,7 @@ def environment(directory: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def staged(size: Size, nursery: Nursery, fault: Set) -> Generator[Stage]:
+def staged(size: Size, nursery: Nursery, fault: Set, system: System) -> Generator[Stage]:
     """A stage with nobody at work yet; nothing is left of it afterwards."""
     with tempfile.TemporaryDirectory(prefix="nous-chaos-") as name:
         directory = Path(name)
@@ -122,6 +121,7 @@ def staged(size: Size, nursery: Nursery, fault: Set) -> Generator[Stage]:
             told = {"NOUS_REDIS_URL": url, **fault.environment(directory)}
             yield Stage(
                 size=size,
+                system=system,
                 directory=directory,
                 world=world,
                 crew=Crew(nursery, names=WORKERS, environment=environment(directory, told), log=directory / "crew.log"),

@@ -42,7 +42,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         outcome.kind,
         str(size.events),
         str(size.faults),
-        f"{len(report.lost) + report.lost_facts}",
+        f"{report.missing}",
         str(report.doubled),
         str(report.run_twice),
         str(len(report.dead)),

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from chaos.drill.crew import children
 from chaos.drill.fault import Fault
-from chaos.drill.stage import LEASE, PROCESSES, Stage
+from chaos.drill.stage import LEASE, Stage
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 
@@ -17,7 +17,7 @@ class KilledWorker(Fault):
 
     @override
     def strike(self, stage: Stage) -> float:
-        stage.crew.replace(stage.crew.one(stage.chance))
+        stage.crew.replace_whole(stage.crew.one(stage.chance))
         return 0.0
 
 
@@ -54,7 +54,7 @@ class KilledFleet(Fault):
     @override
     def strike(self, stage: Stage) -> float:
         for pid in stage.crew.pids:
-            stage.crew.replace(pid)
+            stage.crew.replace_whole(pid)
         return 0.0
 
 
@@ -63,9 +63,7 @@ class _Forking(Fault):
 
     @override
     def set_up(self, stage: Stage) -> None:
-        stage.crew.start("desks")
-        for _ in range(PROCESSES):
-            stage.crew.start("forks")
+        stage.system.start_forking(stage.crew)
 
     @staticmethod
     def horse_of(pid: int) -> int | None:

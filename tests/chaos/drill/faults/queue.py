@@ -6,7 +6,8 @@ from typing import Any
 
 import orjson
 from chaos.drill.fault import Fault
-from chaos.drill.stage import WORKERS, Stage
+from chaos.drill.stage import Stage
+from chaos.drill.system import WORKERS
 from rq.serializers import JSONSerializer
 from typing_extensions import override  # typing has it from Python 3.12 on
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from chaos.drill.crew import Nursery
 from chaos.drill.fault import Fault
-from chaos.drill.stage import PROCESSES, Stage
+from chaos.drill.stage import Stage
+from chaos.drill.system import PROCESSES
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 _ROOT = Path(__file__).parents[4]

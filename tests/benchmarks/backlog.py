@@ -1,0 +1,189 @@
+"""A backlog that nobody was there for is drained: how fast, with how much memory, and what it leaves behind.
+
+Sessions of 20 projects are published while nobody works; then worker processes begin. First a quarter of the backlog,
+then all of it, each on a server of its own: what is bounded does not differ where as many sessions are drained. What
+grows with that is what was learned: the store in the server, and the facts that each process holds to compare others
+with, of up to 64 scopes.
+
+Beside it, the same sessions in one process, one after the other and without streams, queues and fences: what the
+handlers and the stores take by themselves.
+
+    python tests/benchmarks/backlog.py                       # 500 sessions, then 2,000
+    python tests/benchmarks/backlog.py --sessions 10000      # 2,500, then 10,000
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import mean
+from textwrap import fill
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest looks for these as well
+
+from builders.glossary import keys_of
+from builders.memory import pss
+from builders.waiting import wait_until
+from chaos.drill.crew import Nursery
+from chaos.drill.fault import Fault
+from chaos.drill.producer import ended
+from chaos.drill.size import Size
+from chaos.drill.stage import Stage, staged
+from chaos.drill.system import WORKERS, Nous
+from typing_extensions import override  # typing has it from Python 3.12 on
+
+from nous.bus.base import Committed
+from nous.effects import Effects
+from nous.events import SessionEnded
+from nous.jobs.base import Line
+from nous.scope import Scope
+from nous.wiring import World
+
+ALONE = 300
+PROJECTS = 20
+_AT_ONCE = 100
+_PATIENCE = 3600
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+class _Ordinary(Fault):
+    """Nothing breaks, and workers are set as they come."""
+
+    @override
+    def environment(self, directory: Path) -> Mapping[str, str]:
+        return {
+            "CHAOS_THINK": "0",
+            "NOUS_WORKER__LEASE": "60",
+            "NOUS_WORKER__SWEEP_INTERVAL": "5",
+            "NOUS_WORKER__CONCURRENCY": "16",
+        }
+
+
+@dataclass
+class Drain:
+    """Looks on while a backlog is drained: memory in MB at each quarter, worst memory, longest queues."""
+
+    stage: Stage
+    workers: list[float] = field(default_factory=list[float])
+    server: list[float] = field(default_factory=list[float])
+    peak: float = 0.0
+    longest: Counter[str] = field(default_factory=Counter[str])
+
+    def is_done(self) -> bool:
+        world, sessions = self.stage.world, self.stage.size.events
+        drained = sum(Nous().through(world)) / len(WORKERS) / sessions
+        for worker in WORKERS:
+            self.longest[worker] = max(self.longest[worker], world.jobs.backlog(worker, Line.LIVE))
+        used = [pss(pid) for pid in self.stage.crew.pids]
+        self.peak = max(self.peak, *used)
+        while len(self.workers) < len(_QUARTERS) and drained >= _QUARTERS[len(self.workers)]:
+            self.workers.append(mean(used))
+            self.server.append(pss(self.stage.server))
+        return drained >= 1
+
+
+def main(sessions: int, processes: int) -> None:
+    with Nursery() as nursery:
+        alone = _alone(nursery, min(ALONE, sessions))
+        print(f"one process without streams and queues: {alone:.0f} sessions/s", flush=True)
+        for number in (sessions // 4, sessions):
+            with staged(_size(number), nursery, _Ordinary(), Nous()) as stage:
+                try:
+                    _drain(stage, processes, alone)
+                finally:
+                    stage.crew.end()
+
+
+def _alone(nursery: Nursery, sessions: int) -> float:
+    """Sessions a second that are handled and stored in this process, without anything between."""
+    with staged(_size(sessions), nursery, _Ordinary(), Nous()) as stage:
+        world = stage.world
+        first, second = (world.workers[name].build(world.kit) for name in WORKERS)
+        began = time.perf_counter()
+        for number in range(sessions):
+            effects = first(_session(number))
+            _apply(world, Effects(writes=effects.writes))
+            for event in effects.events:
+                _apply(world, Effects(writes=second(event).writes))
+        return sessions / (time.perf_counter() - began)
+
+
+def _apply(world: World, effects: Effects) -> None:
+    assert isinstance(world.bus.apply(effects), Committed)
+
+
+def _drain(stage: Stage, processes: int, alone: float) -> None:
+    sessions, drain = stage.size.events, Drain(stage)
+    published = sessions / _timed(lambda: _publish(stage.world, sessions))
+    for _ in range(processes):
+        stage.crew.start()
+    drained = sessions / _timed(lambda: wait_until(drain.is_done, "the backlog to be drained", seconds=_PATIENCE))
+    wait_until(lambda: Nous().is_at_rest(stage.world), "everything to come to rest")
+    stage.crew.stop()
+    print(f"\n{sessions:,} sessions, {processes} processes")
+    print(f"  published {published:.0f}/s; drained {drained:.0f}/s, {2 * drained:.0f} deliveries/s", end="; ")
+    print(f"{drained / alone:.2f} of one process without")
+    print("  drained            " + "".join(f"{quarter:>8.0%}" for quarter in _QUARTERS))
+    print("  a worker, PSS MB   " + "".join(f"{each:>8.0f}" for each in drain.workers) + f"   at most {drain.peak:.0f}")
+    print("  the server, PSS MB " + "".join(f"{each:>8.0f}" for each in drain.server))
+    ahead = stage.world.settings.worker.queue_ahead
+    seen = ", ".join(f"{worker} {length}" for worker, length in drain.longest.items())
+    print(f"  longest queues: {seen}; each process lets {ahead} wait")
+    _print_keys(stage.world)
+
+
+def _publish(world: World, sessions: int) -> None:
+    for start in range(0, sessions, _AT_ONCE):
+        numbers = range(start, min(start + _AT_ONCE, sessions))
+        world.bus.publish(*(_session(number) for number in numbers))
+
+
+def _session(number: int) -> SessionEnded:
+    return replace(ended(f"session-{number}", number), scope=Scope(project=f"project-{number % PROJECTS}"))
+
+
+def _print_keys(world: World) -> None:
+    """Keys by kind, and those that are kept though no glossary says so."""
+    passing, kept, leaks = Counter[str](), Counter[str](), list[str]()
+    for name, stays, row in keys_of(world.client, world.settings.prefix):
+        kind = row.name if row else name
+        (kept if stays else passing)[kind] += 1
+        if stays and not (row and row.may_stay):
+            leaks.append(name)
+    client: Any = world.client
+    for key in client.scan_iter("rq:*", count=1000):
+        kind = ":".join(key.decode().split(":")[:2])
+        (kept if client.ttl(key) == -1 else passing)[kind] += 1
+    for what, told in (
+        ("with a TTL", _told(passing)),
+        ("without", _told(kept)),
+        ("leaked", ", ".join(leaks) or "none"),
+    ):
+        begins = f"  keys {what:<12}"
+        print(fill(told, 118, initial_indent=begins, subsequent_indent=" " * len(begins), break_on_hyphens=False))
+
+
+def _told(counts: Counter[str]) -> str:
+    return ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+
+
+def _timed(task: Any) -> float:
+    began = time.perf_counter()
+    task()
+    return time.perf_counter() - began
+
+
+def _size(sessions: int) -> Size:
+    return Size(events=sessions, faults=0, outage=0.0, seed=0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sessions", type=int, default=2000)
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args()
+    main(given.sessions, given.processes)

@@ -1,0 +1,99 @@
+"""What is drilled: who works, how far they are, and what they themselves say of it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from chaos.drill.crew import Crew
+
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account
+from nous.bus.redis_errors import translated
+from nous.wiring import World
+
+PROCESSES = 3
+WORKERS = ("episode-summarizer", "fact-extractor")
+"""In the order in which work passes through them."""
+
+
+class System(Protocol):
+    """Turns what is published into episodes and facts. Who looks at a server that is out gets `Unavailable`."""
+
+    name: str
+
+    def start(self, crew: Crew) -> None:
+        """Get everybody to work who has to, with `PROCESSES` that run handlers."""
+        ...
+
+    def start_forking(self, crew: Crew) -> None:
+        """The same, with processes that fork for each job."""
+        ...
+
+    def through(self, world: World) -> tuple[int, int]:
+        """How many deliveries are through with each of `WORKERS`, be they handled or lost."""
+        ...
+
+    def running(self, world: World) -> set[tuple[str, bytes]]:
+        """What is being handled, each under a name that it keeps until it is through."""
+        ...
+
+    def is_at_rest(self, world: World) -> bool:
+        """Whether nothing would follow any more if nothing else were published. To be asked again and again."""
+        ...
+
+    def keep_house(self, world: World) -> int:
+        """Do now what the system does only long after a fault; how much was found stuck, which may go on then."""
+        ...
+
+    def dead(self, world: World) -> Counter[str]:
+        """The sessions that were given up, as the system says itself."""
+        ...
+
+    def accounts(self, world: World) -> Mapping[str, Account]: ...
+
+
+class Nous:
+    """The product: work passes through the workers in one direction, and whatever is not through is pending."""
+
+    name = "nous"
+
+    def start(self, crew: Crew) -> None:
+        for _ in range(PROCESSES):
+            crew.start()
+
+    def start_forking(self, crew: Crew) -> None:
+        crew.start("desks")
+        for _ in range(PROCESSES):
+            crew.start("forks")
+
+    def through(self, world: World) -> tuple[int, int]:
+        accounts = [world.ledger.account(world.subscription(each)) for each in WORKERS]
+        first, second = (account.received - account.in_flight for account in accounts)
+        return first, second
+
+    def running(self, world: World) -> set[tuple[str, bytes]]:
+        keys, found = BusKeys(world.settings.prefix), set[tuple[str, bytes]]()
+        with translated():
+            for name in WORKERS:
+                client: Any = world.client
+                progress = client.hgetall(keys.progress(name))
+                found |= {(name, each) for each, state in progress.items() if b'"state":"running"' in state}
+        return found
+
+    def is_at_rest(self, world: World) -> bool:
+        return not any(
+            backlog.pending or backlog.waiting
+            for name in WORKERS
+            for backlog in world.ledger.backlogs(world.subscription(name))
+        )
+
+    def keep_house(self, world: World) -> int:
+        """Nothing: the sweepers have done it."""
+        del world
+        return 0
+
+    def dead(self, world: World) -> Counter[str]:
+        return Counter(letter.session_id or letter.id for letter in world.dead.letters(limit=10**6))
+
+    def accounts(self, world: World) -> Mapping[str, Account]:
+        return {each.group: world.ledger.account(each) for each in world.subscriptions}
