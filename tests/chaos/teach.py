@@ -45,8 +45,17 @@ def teach(world: World, told: Mapping[str, Any]) -> None:
             time.sleep(_PAUSE)
 
 
+def built(settings: Settings) -> World:
+    """The world, once there is a server: it may be killed before this process has begun."""
+    while True:
+        try:
+            return build(settings)
+        except Retryable:
+            time.sleep(_PAUSE)
+
+
 def main() -> None:
-    world = build(Settings.model_validate_json(sys.argv[1]))
+    world = built(Settings.model_validate_json(sys.argv[1]))
     for line in sys.stdin:
         told = json.loads(line)
         teach(world, told)

@@ -20,8 +20,8 @@ class Size:
     def chosen(cls) -> "Size":
         """Small, unless CHAOS_EVENTS, CHAOS_FAULTS, CHAOS_OUTAGE and CHAOS_SEED make it larger, or another."""
         return cls(
-            events=int(os.environ.get("CHAOS_EVENTS", "80")),
-            faults=int(os.environ.get("CHAOS_FAULTS", "3")),
-            outage=float(os.environ.get("CHAOS_OUTAGE", "2")),
+            events=int(os.environ.get("CHAOS_EVENTS", "40")),
+            faults=int(os.environ.get("CHAOS_FAULTS", "2")),
+            outage=float(os.environ.get("CHAOS_OUTAGE", "1")),
             seed=int(os.environ.get("CHAOS_SEED", "20260117")),
         )
