@@ -76,7 +76,8 @@ class RedisBus:
             self._groups.ensure_subscribers(self._keys.stream(kind.type, lane), kind)
         receipts = [self._publish(event, lane) for event in events]
         if durable:
-            wait_for_disk(self._client)
+            kept = {self._keys.marker(each.event_id): f"{each.lane}/{each.entry}" for each in receipts}
+            wait_for_disk(self._client, kept)
         return receipts
 
     def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:

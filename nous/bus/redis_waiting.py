@@ -1,14 +1,14 @@
 """What a bus on Redis waits for before it goes on."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import redis
 import structlog
 
-from nous.bus.redis_errors import translated
-from nous.errors import Misconfigured
+from nous.bus.redis_errors import reason_of, translated
+from nous.errors import Misconfigured, Unavailable
 
 _DISK_MS = 5000
 _GLANCE = 0.02
@@ -23,15 +23,29 @@ _SILENT = 2.0
 log = structlog.get_logger(__name__)
 
 
-def wait_for_disk(client: Any) -> None:
-    """Return when what was written is on the server's disk. Raises `Misconfigured` where that does not say so."""
-    with translated():
-        try:
-            on_disk, _ = client.execute_command("WAITAOF", 1, 0, _DISK_MS)
-        except redis.ResponseError as error:
-            raise Misconfigured(f"durable publishing needs Redis 7.2 or later with an AOF: {error}") from error
-    if not on_disk:
-        raise Misconfigured(f"the disk did not confirm within {_DISK_MS} ms; the events are in the stream")
+def wait_for_disk(client: Any, kept: Mapping[str, str]) -> None:
+    """Return when all that was written is on the server's disk, among it the strings *kept*, by key.
+
+    A server waits for what its caller has written over the same connection, and for nothing where that is new. So they
+    are written once more, as they are, before it is asked; where one is gone, the server has lost what it had taken.
+
+    Raises:
+        Misconfigured: the server does not tell what is on its disk.
+        Unavailable: it has lost some, or did not confirm in time; publishing again is safe.
+    """
+    with translated(), client.pipeline(transaction=False) as pipe:
+        for key, value in kept.items():
+            pipe.set(key, value, xx=True, keepttl=True)
+        pipe.execute_command("WAITAOF", 1, 0, _DISK_MS)
+        *are_there, confirmed = pipe.execute(raise_on_error=False)
+        for refusal in (each for each in are_there if isinstance(each, Exception)):
+            raise refusal
+    if isinstance(confirmed, redis.ResponseError):
+        raise Misconfigured(f"durable publishing needs Redis 7.2 or later with an AOF: {reason_of(confirmed)}")
+    if not all(are_there):
+        raise Unavailable("the server has lost what it had taken; publish it again")
+    if not confirmed[0]:
+        raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to be told that it has")
 
 
 def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST, silent: float = _SILENT) -> None:

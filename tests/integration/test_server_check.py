@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nous.bus.redis_waiting import wait_for_disk
-from nous.errors import Misconfigured
+from nous.errors import Misconfigured, Unavailable
 from nous.server.check import refuse_unsafe
 from nous.server.connect import connect
 from nous.settings import Settings
@@ -41,4 +41,6 @@ def test_the_embedded_server_brings_what_it_takes_to_its_disk_by_itself(director
     client = connect(Settings(data_dir=directory))
     client.set("taken", "1")
 
-    wait_for_disk(client)
+    wait_for_disk(client, {"taken": "1"})
+    with pytest.raises(Unavailable, match="has lost what it had taken"):
+        wait_for_disk(client, {"taken": "1", "lost": "1"})

@@ -1,6 +1,6 @@
 """What a bus on Redis waits for, and for how long."""
 
-from typing import Any
+from typing import Any, Self
 
 import fakeredis
 import pytest
@@ -10,7 +10,7 @@ from nous.bus.base import Lane, Subscription
 from nous.bus.plan import Plan
 from nous.bus.redis import RedisBus
 from nous.bus.redis_waiting import wait_for, wait_for_disk
-from nous.errors import Misconfigured
+from nous.errors import Misconfigured, Unavailable
 from nous.events import SessionEnded
 
 
@@ -59,10 +59,30 @@ def test_what_is_published_durably_is_refused_where_no_disk_can_confirm_it(ended
 class Slow(fakeredis.FakeRedis):
     """A server whose disk has confirmed nothing when the time is over."""
 
-    def execute_command(self, *args: Any, **options: Any) -> Any:
-        return (0, 0) if args[0] == "WAITAOF" else super().execute_command(*args, **options)
+    def pipeline(self, *_: Any, **__: Any) -> Any:
+        return Said([True, (0, 0)])
+
+
+class Said:
+    """What a server says to all that it is asked at once."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self._answers = answers
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def set(self, *_: Any, **__: Any) -> None: ...
+
+    def execute_command(self, *_: Any) -> None: ...
+
+    def execute(self, *, raise_on_error: bool) -> list[Any]:
+        assert not raise_on_error
+        return self._answers
 
 
 def test_a_disk_that_does_not_confirm_is_told_of() -> None:
-    with pytest.raises(Misconfigured, match="the disk did not confirm"):
-        wait_for_disk(Slow(server=fakeredis.FakeServer()))
+    with pytest.raises(Unavailable, match="the disk did not confirm"):
+        wait_for_disk(Slow(server=fakeredis.FakeServer()), {"marker": "live/1-0"})

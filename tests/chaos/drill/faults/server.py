@@ -87,7 +87,8 @@ class CutLog(Fault):
     def strike(self, stage: Stage) -> float:
         seconds = stage.chance.uniform(0.0, _SECOND)
         with stage.producer.between:
-            wait_for_disk(stage.world.client)
+            stage.world.client.set("synced", "")
+            wait_for_disk(stage.world.client, {"synced": ""})
             stage.producer.when_durable()
         stage.later(seconds, lambda: self._lose_power(stage))
         return seconds
