@@ -38,6 +38,7 @@ from nous.scope import Scope
 CONSUMER = "nous"
 """One name for every process: a delivery belongs to its group, and XGROUP DELCONSUMER would drop what is pending."""
 _FIRST = Progress()
+_SKIPPED = {b"repeated": REPEATED, b"forgotten": FORGOTTEN}
 _WEEK = 7 * 24 * 3600
 _LOST = "its entry was deleted from the stream while it was pending"
 
@@ -268,19 +269,18 @@ class RedisBus:
 
     def _first_tellings(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
         """Those that no other entry told before; what a foreign producer repeats, or may not tell, ends here."""
-        with translated(), self._client.pipeline(transaction=False) as pipe:
-            for delivery in deliveries:
-                event = delivery.event
-                pipe.set(self._keys.marker(event.id), delivery.ticket.name, nx=True, get=True, ex=self._marker_ttl)
-                pipe.hexists(self._keys.forgotten(event.scope), name_of(event))
-            found = pipe.execute()
-        first: list[Delivery] = []
-        for delivery, place, is_forgotten in zip(deliveries, found[::2], found[1::2], strict=True):
-            if not is_forgotten and (place is None or place.decode() == delivery.ticket.name):
-                first.append(delivery)
-            else:
-                self.commit(delivery, Effects(skipped=FORGOTTEN if is_forgotten else REPEATED))
-        return first
+        if not deliveries:
+            return []
+        ticket = deliveries[0].ticket
+        events = [(each.event, each.ticket) for each in deliveries]
+        keys = chain.from_iterable((self._keys.marker(e.id), self._keys.forgotten(e.scope)) for e, _ in events)
+        words = chain.from_iterable((at.entry, at.name, name_of(event)) for event, at in events)
+        group = ticket.subscription.group
+        found = self._run("tell", (self._stream(ticket), *keys), (group, self._marker_ttl, *words))
+        for delivery, said in zip(deliveries, found, strict=True):
+            if reason := _SKIPPED.get(said):
+                self.commit(delivery, Effects(skipped=reason))
+        return [delivery for delivery, said in zip(deliveries, found, strict=True) if said == b"first"]
 
     def _stream(self, ticket: Ticket) -> str:
         return self._keys.stream(ticket.subscription.kind.type, ticket.lane)
