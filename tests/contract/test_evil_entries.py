@@ -93,6 +93,31 @@ def test_what_is_too_large_stays_so_when_it_is_redriven(world: Any) -> None:
     assert world.account.balance == 0
 
 
+def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: Any, kept_on: Any) -> None:
+    if kept_on is not redis_client:
+        pytest.skip("there is no server that it could leave")
+
+    def sent() -> int:
+        return int(redis_client.info("stats")["total_net_output_bytes"])
+
+    world.foreign_append(TOO_MUCH)
+    before = sent()
+    world.receive()
+    after_it_came = sent() - before
+    [letter] = world.dead.letters()
+    world.dead.redrive(letter, SUMMARIZER)
+    [(ticket, _)] = world.bus.overdue(SUMMARIZER, limit=10)
+    before = sent()
+    world.bus.bury(ticket, progress=None, reason="it was looked at once more")
+    after_it_was_buried = sent() - before
+    [letter] = world.dead.letters()
+    world.dead.redrive(letter, SUMMARIZER)
+    before = sent()
+    world.bus.open(ticket)
+
+    assert max(after_it_came, after_it_was_buried, sent() - before) < LARGEST / 100
+
+
 def test_what_is_too_large_is_not_published(world: Any, ended: Any) -> None:
     with pytest.raises(BadInput, match="none may have more than 16,777,216"):
         world.publish(ended("s1", "x" * LARGEST))

@@ -1,6 +1,7 @@
 """What is promised of letting old events go, asked of each bus."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,22 @@ def long_after(world: Any) -> None:
 @pytest.fixture
 def fact_learned() -> Event:
     return decode(WIRE.read_bytes(), type_hint=FactLearned.type)
+
+
+class Meddled:
+    """A client after each of whose looks at a stream something *befalls*."""
+
+    def __init__(self, client: Any, befalls: Callable[[], object]) -> None:
+        self._client = client
+        self._befalls = befalls
+
+    def xrange(self, *arguments: Any, **how: Any) -> Any:
+        found = self._client.xrange(*arguments, **how)
+        self._befalls()
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
 
 
 def trimmed(world: Any, *, keep: float = KEEP, lane: Lane = Lane.LIVE, kind: Any = SessionEnded) -> int:
@@ -149,6 +166,35 @@ def test_what_somebody_else_acknowledged_stays_for_the_letter_that_is_to_come(
     assert world.dead.redrive(letter, SUMMARIZER)
     assert world.bus.open(taken.ticket) is not None
     assert world.account.balance == 0
+
+
+def test_what_somebody_else_received_stays_until_it_is_taken_over(world: Any, ended: Any, kept_on: Any) -> None:
+    if kept_on is None:
+        pytest.skip("nobody else can receive from a bus in memory")
+    world.publish(ended("s1"), ended("s2"))
+    world.bus.adopt(SUMMARIZER, lane=Lane.LIVE)  # which makes the group
+    kept_on.xreadgroup(SUMMARIZER.group, "somebody", {"t:events:session_ended": ">"})
+
+    assert trimmed(world) == 0
+    world.bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+    tickets = [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)]
+    assert [world.bus.open(ticket).event.session_id for ticket in tickets] == ["s1", "s2"]
+
+
+def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any, kept_on: Any) -> None:
+    if kept_on is None:
+        pytest.skip("a bus in memory is trimmed in one step")
+    world.publish(ended("s1"), ended("s2"))
+    buried, done = world.receive()
+    world.bus.commit(done, Effects())
+    meddled: Any = Meddled(kept_on, lambda: world.bus.bury(buried.ticket, progress=None, reason="hopeless"))
+    trimming = RedisTrimming(meddled, BusKeys("t"), clock=world.clock)
+    world.clock.now += 10 * KEEP
+
+    assert sum(trimming.trim(SessionEnded, lane=Lane.LIVE, keep=KEEP)) == 0
+    [letter] = world.dead.letters()
+    assert world.dead.redrive(letter, SUMMARIZER)
+    assert world.bus.open(buried.ticket) is not None
 
 
 def test_a_group_that_was_destroyed_and_made_anew_is_offered_all_that_was_not_trimmed(
