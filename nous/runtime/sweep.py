@@ -1,7 +1,8 @@
 """The only one that submits again: after a crash, after an error that may pass, after a lease ran out."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import inf
 
 import structlog
 
@@ -12,6 +13,8 @@ from nous.errors import Unavailable
 from nous.jobs.base import Jobs, Line, Order
 
 _AT_ONCE = 200
+_NO_ROOM = 1.0
+"""Seconds until what found no room in its queue is looked at again."""
 
 log = structlog.get_logger(__name__)
 
@@ -46,26 +49,35 @@ class Sweeper:
         self._ahead = ahead
         self._room: dict[Line, int] = {}
         self._clock = clock
-        self._looked_at = clock()
+        self._failed_since = inf
         self._waits_until = 0.0
 
     def sweep(self) -> int:
         """Deal with every overdue delivery; returns how many were submitted again."""
-        for lane in Lane:
-            self._bus.adopt(self._subscription, lane=lane)
-        if pulled := self._bus.pull_in(self._subscription, lease=self._patience.lease):
-            log.warning("leases ended too far ahead: the clock was set back", leases=pulled)
-        overdue = self._bus.overdue(self._subscription, limit=_AT_ONCE)
-        if self._was_blind():
+        began = self._clock()
+        try:
+            overdue = self._look()
+        except Unavailable:
+            self._failed_since = min(self._failed_since, began)
+            raise
+        if self._was_blind(began):
             return 0
         self._room = {}
         return sum(self._revive_safely(ticket, progress) for ticket, progress in overdue)
 
-    def _was_blind(self) -> bool:
+    def _look(self) -> Sequence[tuple[Ticket, Progress]]:
+        for lane in Lane:
+            self._bus.adopt(self._subscription, lane=lane)
+        if pulled := self._bus.pull_in(self._subscription, lease=self._patience.lease):
+            log.warning("leases ended too far ahead: the clock was set back", leases=pulled)
+        return self._bus.overdue(self._subscription, limit=_AT_ONCE)
+
+    def _was_blind(self, began: float) -> bool:
+        """Whether the server was out for so long, this look that *began* then included, that leases may have ended."""
         now, grace = self._clock(), self._patience.lease / 2
-        if now - self._looked_at > grace:
+        if now - min(began, self._failed_since) > grace:
             self._waits_until = now + grace
-        self._looked_at = now
+        self._failed_since = inf
         return now < self._waits_until
 
     def _revive_safely(self, ticket: Ticket, progress: Progress) -> bool:
@@ -105,6 +117,8 @@ class Sweeper:
         after = progress.resubmitted()
         order = self._order(delivery, after)
         if not self._has_room(order.line):
+            # Behind those that wait for another queue, which may have room.
+            self._bus.amend(delivery.ticket, before=progress, after=progress, lease=_NO_ROOM)
             return False
         lease, mishap = self._patience.lease, _mishap(progress, after)
         if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=lease, mishap=mishap):

@@ -147,6 +147,7 @@ def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_
     while runtime.account.done < 30:
         assert runtime.run()
         runtime.dispatcher.dispatch()
+        runtime.later(2)  # what found no room is looked at again a second later
         runtime.sweeper.sweep()
         assert runtime.jobs.backlog("toy", Line.LIVE) <= 8
     assert runtime.account == Account(received=30, done=30)

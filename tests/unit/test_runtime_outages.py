@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Delivery, Subscription, Verdict
+from nous.bus.base import Delivery, Lane, Subscription, Verdict
 from nous.bus.memory import MemoryBus
 from nous.bus.progress import Progress, State
 from nous.effects import Effects
@@ -90,25 +90,74 @@ def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MemoryBus, "amend", amend_when_back)
 
 
-def test_a_sweeper_that_reached_no_server_lets_the_living_renew_their_leases_first(runtime: Any, ended: Any) -> None:
+@pytest.fixture
+def outage(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Has the sweeper find no server, and then one that is back after so many seconds."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OUT
+
+    def last(seconds: float) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(runtime.bus, "overdue", refuse)
+            with pytest.raises(Unavailable):
+                runtime.sweeper.sweep()
+        runtime.monotonic += seconds
+
+    return last
+
+
+def test_a_sweeper_that_reached_no_server_lets_the_living_renew_their_leases_first(
+    runtime: Any, ended: Any, outage: Callable[[float], None]
+) -> None:
     begin(runtime, ended)
     runtime.later()
-    runtime.monotonic += LEASE
+    outage(LEASE)
 
     assert runtime.sweeper.sweep() == 0
     assert [progress.state for _, progress in _pending(runtime)] == [State.RUNNING]
 
 
-def test_what_nobody_renews_after_that_is_submitted_again(runtime: Any, ended: Any) -> None:
+def test_what_nobody_renews_after_that_is_submitted_again(
+    runtime: Any, ended: Any, outage: Callable[[float], None]
+) -> None:
     begin(runtime, ended)
     runtime.later()
-    runtime.monotonic += LEASE
+    outage(LEASE)
     runtime.sweeper.sweep()
-    for _ in range(10):  # looking all the time, as a sweeper that reaches its server does
+    for _ in range(10):
         runtime.monotonic += LEASE / 10
         runtime.sweeper.sweep()
 
     assert [(progress.attempt, progress.crashes) for _, progress in _pending(runtime)] == [(2, 1)]
+
+
+def test_a_sweeper_that_looks_seldom_is_not_taken_for_a_blind_one(runtime: Any, ended: Any) -> None:
+    begin(runtime, ended)
+    runtime.later()
+    runtime.sweeper.sweep()
+    runtime.later()
+    runtime.monotonic += 10 * LEASE
+
+    assert runtime.sweeper.sweep() == 0  # it was submitted at the first look, and its job waits
+    assert [progress.attempt for _, progress in _pending(runtime)] == [2]
+
+
+def test_a_full_queue_keeps_nobody_from_another_one(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(*(ended(f"past-{number}") for number in range(400)), lane=Lane.BULK)
+    runtime.bus.receive(TOY, lane=Lane.BULK, limit=400, lease=1)
+    runtime.later()
+    for _ in range(3):
+        runtime.sweeper.sweep()
+        runtime.clock.now += 0.1
+    begin(runtime, ended)
+    runtime.later()
+
+    for _ in range(5):
+        runtime.sweeper.sweep()
+        runtime.clock.now += 0.1
+
+    assert any(order.session_id == "s1" and order.attempt == 2 for order in runtime.jobs.submitted)
 
 
 def test_a_sweeper_that_has_just_begun_waits_for_nobody(runtime: Any, ended: Any) -> None:
@@ -122,7 +171,7 @@ def begin(runtime: Any, ended: Any) -> None:
     """Have an attempt begun by a process that is not heard of again."""
     runtime.bus.publish(ended())
     runtime.dispatcher.dispatch()
-    [order] = runtime.jobs.submitted
+    order = runtime.jobs.submitted[-1]
     assert runtime.bus.begin(order.ticket, attempt=1, lease=LEASE)
 
 
