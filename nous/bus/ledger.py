@@ -192,7 +192,7 @@ class DeadLetters(Protocol):
         ...
 
     def redrive(self, letter: Letter, subscription: Subscription) -> bool:
-        """Make its delivery pending again, at a first attempt; false when somebody did so before.
+        """Make its delivery pending again, its errors forgotten, at the attempt after its last; false when somebody did so before.
 
         Raises:
             NotFound: the event is no longer in its stream.

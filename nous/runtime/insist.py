@@ -10,7 +10,7 @@ _Answer = TypeVar("_Answer")
 
 _FIRST = 0.05
 _LONGEST = 1.0
-"""Seconds between two tries at most."""
+"""Seconds between two tries, the first and the longest: a server that is out tells nobody when it is back."""
 
 
 def insist(say: Callable[[], _Answer], *, seconds: float) -> _Answer:
