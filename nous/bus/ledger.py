@@ -192,7 +192,9 @@ class DeadLetters(Protocol):
         ...
 
     def redrive(self, letter: Letter, subscription: Subscription) -> bool:
-        """Make its delivery pending again, its errors forgotten, at the attempt after its last; false when somebody did so before.
+        """Make its delivery pending again, with its errors forgotten; false when somebody did so before.
+
+        Its attempts go on to be counted where they were.
 
         Raises:
             NotFound: the event is no longer in its stream.
