@@ -1,5 +1,6 @@
 """Builders and waiting, for every test, and what no test leaves to the next."""
 
+import logging
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
+import structlog
 from builders import waiting
 from hypothesis import settings
 
@@ -52,6 +54,19 @@ def own_signals() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Who owns a process decides what it logs and how, for good: the next test would not see its own lines."""
+    loggers = [logging.getLogger(name) for name in (None, "nous", "rq.worker", "rq.job")]
+    before = [(logger, logger.level, list(logger.handlers), logger.propagate) for logger in loggers]
+    yield
+    for logger, level, handlers, propagate in before:
+        logger.setLevel(level)
+        logger.handlers[:] = handlers
+        logger.propagate = propagate
+    structlog.reset_defaults()
 
 
 @pytest.fixture

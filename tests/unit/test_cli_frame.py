@@ -1,17 +1,15 @@
 """The frame of the command line: what is imported when, what errors look like, and the exit codes."""
 
 import json
-import logging
 import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
-import structlog
 from click.testing import CliRunner
 
 from nous.cli import COMMANDS, main
@@ -32,18 +30,12 @@ def command(ctx):
 
 
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """No settings and no data of whoever runs the tests, and logging left as it was."""
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings and no data of whoever runs the tests."""
     for name in [name for name in os.environ if name.startswith(("NOUS_", "XDG_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    root = logging.getLogger()
-    before = list(root.handlers), root.level
-    yield
-    root.handlers[:] = before[0]
-    root.setLevel(before[1])
-    structlog.reset_defaults()
 
 
 @pytest.fixture

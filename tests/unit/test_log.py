@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,19 +12,6 @@ from structlog.contextvars import bound_contextvars
 from nous import log
 
 RQ_LOGGERS = ("rq.worker", "rq.job")
-
-
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """Leave logging as other tests know it."""
-    loggers = [logging.getLogger(name) for name in (None, *RQ_LOGGERS)]
-    before = [(logger, logger.level, list(logger.handlers), logger.propagate) for logger in loggers]
-    yield
-    for logger, level, handlers, propagate in before:
-        logger.setLevel(level)
-        logger.handlers[:] = handlers
-        logger.propagate = propagate
-    structlog.reset_defaults()
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
