@@ -37,12 +37,24 @@ class SaveEpisode:
 class NoteTried:
     """Remember that *by*, a model and a prompt, has had its chance with an episode that is extractive.
 
-    A *by* that ends in a day has had it for that day (see `for_today`).
+    A *by* that ends in a day has had it for that day (see `for_today`). `ExpectEpisode`, beside it, says which
+    edition that was.
     """
 
     scope: Scope
     episode_id: UUID
     by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopOffering:
+    """Have an episode offered to no model any more: it is gone, or one has made it, or there is nothing to make it of.
+
+    It is offered again when an extractive edition is saved that has a brief.
+    """
+
+    scope: Scope
+    episode_id: UUID
 
 
 def for_today(by: str, now: datetime) -> str:
@@ -119,6 +131,15 @@ class ExpectAnchor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectCourse:
+    """As `ExpectEpisode`, of how far a session has come; *by* is the event that brought it there (None: none did)."""
+
+    scope: Scope
+    session_id: str
+    by: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTranscript:
     """An uploaded transcript has done its duty and may go, if it is one of *scope*: a producer names what it likes."""
 
@@ -137,12 +158,14 @@ class NoteCourse:
 Write = (
     SaveEpisode
     | NoteTried
+    | StopOffering
     | KeepVector
     | KeepDecision
     | SaveAnchor
     | AppendFacts
     | ExpectEpisode
     | ExpectAnchor
+    | ExpectCourse
     | ReleaseTranscript
     | NoteCourse
 )
@@ -169,7 +192,7 @@ def _place(write: Write) -> tuple[object, ...]:
             return "episode", write.episode.scope, write.episode.id
         case ExpectEpisode():
             return "episode", write.scope, write.episode_id
-        case NoteTried():
+        case NoteTried() | StopOffering():
             return "tried", write.scope, write.episode_id
         case KeepVector():
             return "vector", write.scope, write.episode_id, write.embedder
@@ -185,6 +208,8 @@ def _place(write: Write) -> tuple[object, ...]:
             return "transcript", write.dataref
         case NoteCourse():
             return "course", write.course.scope, write.course.session_id
+        case ExpectCourse():
+            return "course", write.scope, write.session_id
 
 
 class Compromise(Retryable):

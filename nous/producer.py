@@ -4,7 +4,6 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid5
@@ -19,8 +18,6 @@ from nous.errors import NotAllowed
 from nous.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
 from nous.runtime.publish import About, Handover, Warn, logged
 from nous.scope import Scope
-from nous.settings import load_settings
-from nous.wiring import World, build
 
 Session = str | Path | Sequence[Mapping[str, Any]]
 
@@ -172,14 +169,3 @@ def _as_far_as_allowed(warn: Warn, otherwise: str) -> Generator[None]:
         yield
     except NotAllowed:
         warn(otherwise)
-
-
-def producer_of(world: World) -> Producer:
-    readers = [each for each in world.subscriptions if issubclass(each.kind, SessionEvent)]
-    return Producer(world.bus, world.ledger, world.dead, world.handover, readers=readers, tombstones=world.tombstones)
-
-
-@cache
-def default_producer() -> Producer:
-    """The producer for the settings of this process; one connection serves every call."""
-    return producer_of(build(load_settings()))

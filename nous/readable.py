@@ -23,5 +23,6 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int = 1000) -> str:
-    """*text*, of which no more than *most* characters are left: what it quotes may be of any length."""
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    """*text* on one line of at most *most* characters: what it quotes may be of any length."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -9,7 +9,7 @@ import structlog
 
 from nous.effects import Effects, KeepVector
 from nous.episode import Episode
-from nous.errors import BadInput, Deferred, Unavailable
+from nous.errors import BadInput, Deferred, Misconfigured, Unavailable
 from nous.events import EpisodesUnembedded, Event
 from nous.kit import Kit, Worker
 from nous.scope import Scope
@@ -27,7 +27,7 @@ class EpisodeEmbedder:
     """Embeds episodes of whose current edition the embedder that is set has made no vector.
 
     It takes some at a time, those that ended last first, and says when more are left. While the embedder is out, it
-    waits. A text that the embedder will not take keeps none of the others waiting.
+    waits. An episode that cannot be read, or whose text the embedder will not take, keeps none of the others waiting.
     """
 
     def __init__(self, kit: Kit) -> None:
@@ -53,10 +53,21 @@ class EpisodeEmbedder:
     def _some_embedded(self, scope: Scope, waiting: Sequence[UUID]) -> tuple[KeepVector, ...]:
         """The vectors of the first of those *waiting* that can be embedded."""
         for start in range(0, len(waiting), _AT_ONCE):
-            found = (self._kit.episodes.get(scope, each) for each in waiting[start : start + _AT_ONCE])
+            found = (self._read(scope, each) for each in waiting[start : start + _AT_ONCE])
             if writes := tuple(self._embedded([episode for episode in found if episode])):
                 return writes
         return ()
+
+    def _read(self, scope: Scope, episode_id: UUID) -> Episode | None:
+        """The episode; None where it is gone, or this release cannot read it: then it waits for one that can."""
+        try:
+            return self._kit.episodes.get(scope, episode_id)
+        except Misconfigured as error:
+            reason, told = str(error), f"{NAME} {scope} {episode_id}"
+            _log.warning(
+                "an episode cannot be read, and gets no vector", reason=reason, id=str(episode_id), seldom=told
+            )
+            return None
 
     def _embedded(self, episodes: Sequence[Episode]) -> Iterator[KeepVector]:
         """The vectors of those of *episodes* that can be embedded."""

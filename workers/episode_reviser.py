@@ -8,7 +8,7 @@ import structlog
 
 from nous.author import Author, Understood
 from nous.brief import Brief
-from nous.effects import Compromise, Effects, ExpectEpisode, NoteTried, SaveEpisode, for_today
+from nous.effects import Compromise, Effects, ExpectEpisode, NoteTried, SaveEpisode, StopOffering, for_today
 from nous.episode import Episode, Tier
 from nous.errors import Deferred, NousError
 from nous.events import EpisodeOutdated, EpisodeSummarized, Event
@@ -43,7 +43,8 @@ _LONGEST_WAIT = timedelta(days=1)
 class EpisodeReviser:
     """Makes an episode anew from the brief that was kept of its session, and takes the place of what was there.
 
-    It waits for the model, a day at a time: the session has an episode meanwhile.
+    It waits for the model, a day at a time: the session has an episode meanwhile. One that a model made already is made
+    anew because somebody asked for it, and nobody offers that again: it waits as long as it takes.
     """
 
     def __init__(self, kit: Kit) -> None:
@@ -62,12 +63,12 @@ class EpisodeReviser:
         matter = self._kit.matter(event.scope, event.episode_id)
         stored = self._kit.episodes.get(event.scope, event.episode_id)
         if stored is None:
-            return Effects(writes=(_expected(event, ""),), skipped=NO_EPISODE)
+            return _nothing_left(event, "", NO_EPISODE)
         if stored.by == author.by:
-            return Effects(writes=(_expected(event, stored.state),), skipped=UP_TO_DATE)
+            return _nothing_left(event, stored.state, UP_TO_DATE)
         brief = self._kit.briefs.brief(event.scope, event.episode_id)
         if brief is None:
-            return Effects(writes=(_expected(event, stored.state),), skipped=NO_BRIEF)
+            return _nothing_left(event, stored.state, NO_BRIEF)
         return self._revised(event, stored, self._with_decisions(brief, event), author, matter)
 
     def _with_decisions(self, brief: Brief, event: EpisodeOutdated) -> Brief:
@@ -85,21 +86,21 @@ class EpisodeReviser:
         try:
             understood = author.understand(brief, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
-            raise Compromise(error, self._tomorrow(event, author, error.failure)) from error
-        except ModelPaused as pause:
-            if not isinstance(pause, AllowanceSpent) and self._kit.clock() - event.time < _LONGEST_WAIT:
+            if not _is_offered(stored):
                 raise
-            return self._tomorrow(event, author, pause.failure)
+            raise Compromise(error, self._tomorrow(event, stored, author, error.failure)) from error
+        except ModelPaused as pause:
+            has_time = not isinstance(pause, AllowanceSpent) and self._kit.clock() - event.time < _LONGEST_WAIT
+            if has_time or not _is_offered(stored):
+                raise
+            return self._tomorrow(event, stored, author, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
-            tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=author.by)
-            return Effects(writes=(tried,), skipped=str(error.failure))
+            return _tried(event, stored, author.by, str(error.failure))
         return self._effects(event, revised(stored, understood, brief, author, event), stored, brief)
 
-    def _tomorrow(self, event: EpisodeOutdated, author: Author, why: Failure) -> Effects:
+    def _tomorrow(self, event: EpisodeOutdated, stored: Episode, author: Author, why: Failure) -> Effects:
         """Make room for others today; whoever offers episodes to the model offers this one again tomorrow."""
-        today = for_today(author.by, self._kit.clock())
-        tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=today)
-        return Effects(writes=(tried,), skipped=f"{why}, for today")
+        return _tried(event, stored, for_today(author.by, self._kit.clock()), f"{why}, for today")
 
     def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode, brief: Brief) -> Effects:
         forgotten = self._kit.forgotten(episode.scope)
@@ -110,6 +111,23 @@ class EpisodeReviser:
 
 def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
     return ExpectEpisode(scope=event.scope, episode_id=event.episode_id, state=state)
+
+
+def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
+    """Skip what leaves nothing to do, for that *reason*, and have nobody offer it again."""
+    done = StopOffering(scope=event.scope, episode_id=event.episode_id)
+    return Effects(writes=(_expected(event, state), done), skipped=reason)
+
+
+def _tried(event: EpisodeOutdated, stored: Episode, by: str, reason: str) -> Effects:
+    """Skip *stored*, for that *reason*, and note that *by* has tried it, if it is one that is offered to models."""
+    tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=by)
+    noted = (tried,) if _is_offered(stored) else ()
+    return Effects(writes=(_expected(event, stored.state), *noted), skipped=reason)
+
+
+def _is_offered(stored: Episode) -> bool:
+    return stored.tier is Tier.EXTRACTIVE
 
 
 def revised(stored: Episode, understood: Understood, brief: Brief, author: Author, event: EpisodeOutdated) -> Episode:

@@ -3,7 +3,7 @@
 from typing import Self
 
 from nous.course import touched
-from nous.effects import Effects, NoteCourse
+from nous.effects import Effects, ExpectCourse, NoteCourse
 from nous.events import Event, SessionTouched
 from nous.kit import Kit, Worker
 
@@ -16,7 +16,7 @@ class SessionKeeper:
     """Keeps for each session when it was last active, and where its transcript is.
 
     In whichever order touches arrive, the newest one counts. One that tells of a time before the session's end changes
-    nothing; a later one opens it anew.
+    nothing, as long as what is known is that; a later one opens it anew.
     """
 
     def __init__(self, kit: Kit) -> None:
@@ -31,8 +31,9 @@ class SessionKeeper:
             raise TypeError(f"{NAME} consumes {SessionTouched.type}, not {event.type}")
         known = self._kit.courses.course(event.scope, event.session_id)
         course = touched(known, event, now=self._kit.clock())
-        if course == known:
-            return Effects(skipped=NOTHING_NEW)
+        if known and course == known:
+            expected = ExpectCourse(scope=course.scope, session_id=course.session_id, by=known.by)
+            return Effects(writes=(expected,), skipped=NOTHING_NEW)
         return Effects(writes=(NoteCourse(course=course, replaces=known),))
 
 

@@ -127,7 +127,10 @@ class Bus(Protocol):
         ...
 
     def open(self, ticket: Ticket) -> Delivery | None:
-        """Read a delivery again; None when it is not pending any more."""
+        """Read a delivery again; None when it is not pending any more.
+
+        One that is new or was redriven, and tells what was forgotten or what another entry has told, ends here.
+        """
         ...
 
     def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:

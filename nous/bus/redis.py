@@ -100,7 +100,10 @@ class RedisBus:
 
     def open(self, ticket: Ticket) -> Delivery | None:
         _, delivery = self._open(ticket, "", "", 0)
-        return delivery
+        if delivery is None or delivery.progress not in {_FIRST, Progress.redriven(delivery.progress.attempt)}:
+            return delivery
+        # Whoever received it may not have come to ask what it tells: he died, could not read it, or was no bus.
+        return next(iter(self._first_tellings([delivery])), None)
 
     def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
         # Nearly every attempt stands as it was first offered: then one script opens it and notes that it runs. If its

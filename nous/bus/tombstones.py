@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from nous.codec import is_of_none
-from nous.effects import AppendFacts, Effects, NoteCourse, SaveEpisode
+from nous.effects import AppendFacts, Effects, NoteCourse, NoteTried, SaveEpisode
 from nous.errors import BadInput
 from nous.events import Event, episode_id
 from nous.fact import tellings
@@ -99,6 +99,8 @@ def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
                 yield from ((scope, session_name(scope, each.source.session_id)) for each in tellings(rows))
             case SaveEpisode(episode=episode):
                 yield episode.scope, str(episode.id)
+            case NoteTried():
+                yield write.scope, str(write.episode_id)
             case NoteCourse(course=course):
                 yield course.scope, session_name(course.scope, course.session_id)
             case _:

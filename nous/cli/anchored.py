@@ -6,9 +6,10 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.knowing import checked_session, elsewhere, session_of, with_session
-from nous.cli.show import print_json, say, shortened
+from nous.cli.show import print_json, say
 from nous.errors import NotFound
 from nous.events import episode_id
+from nous.readable import shortened
 from nous.scope import Scope
 from nous.summary.anchored.anchor import Anchor
 from nous.wiring import build

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from nous.cli.show import shortened
 from nous.episode import CandidateFact
 from nous.errors import BadInput
 from nous.learning.usable import checked
+from nous.readable import shortened
 from nous.summary.answer_repair import is_date
 
 _SHOULD_BE = {

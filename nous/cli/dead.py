@@ -1,6 +1,7 @@
 """`nous dead`: what was set aside, and what to do about it."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -169,12 +170,19 @@ def _make_sure(letters: Sequence[Letter]) -> None:
     """Say what would be lost, and ask. Raises `Exit` where the answer is no."""
     say("\n\n".join(listed(letters, most=_SHOWN)), err=True)
     say(
-        "\nThese events were never done and then never will be: without its letter, none can be redriven, "
-        "and publishing the same session unchanged does not bring it back.",
+        "\nDropping is for good: without its letter an event can never be redriven. Publishing the same session again, "
+        "unchanged, does not have it tried again either, for as long as nous knows it (retention.marker_ttl).",
         err=True,
     )
     if not sys.stdin.isatty():
-        raise BadInput("say --yes: there is no terminal to ask on")
-    if not click.confirm(f"Drop {counted(len(letters), 'letter')} for good?", err=True):
+        raise BadInput(f"nothing was dropped: say --yes to drop {_sum(letters)}; there is no terminal to ask on")
+    events = "its event is" if len(letters) == 1 else f"their {len(letters):,} events are"
+    if not click.confirm(f"Drop {_sum(letters)} for good, so that {events} never tried again?", err=True):
         say("nous: nothing was dropped", err=True)
         raise Exit(DECLINED)
+
+
+def _sum(letters: Sequence[Letter]) -> str:
+    """How many letters there are, dead and parked."""
+    graves = Counter(letter.grave for letter in letters)
+    return " and ".join(counted(graves[grave], f"{grave} letter") for grave in Grave if graves[grave])

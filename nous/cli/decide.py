@@ -10,10 +10,10 @@ from nous.cli.show import say
 from nous.episode import Decision
 from nous.errors import BadInput, NotAllowed
 from nous.events import episode_id
-from nous.producer import producer_of
 from nous.readable import one_line
 from nous.scope import Scope
 from nous.wiring import World, build
+from nous.wiring.producer import producer_of
 
 
 @click.command()

@@ -13,15 +13,16 @@ from nous.bus.ledger import Account
 from nous.cli.frame import FAILED, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.memory import episode_lines, fact_lines
-from nous.cli.show import shortened
 from nous.cli.waiting import awaited, has_failed
 from nous.fact import Confirmed, Linked, Row, Superseded
 from nous.learning.known import Knowledge
-from nous.producer import Published, producer_of
+from nous.producer import Published
+from nous.readable import shortened
 from nous.runtime.publish import About
 from nous.scope import Scope
 from nous.server import embedded
 from nous.wiring import World, build, fleet
+from nous.wiring.producer import producer_of
 
 _SCOPE = Scope(project="demo")
 _PATIENCE = 300.0

@@ -14,8 +14,9 @@ from click.exceptions import Exit
 from nous.cli.frame import DECLINED, App
 from nous.cli.going import going
 from nous.cli.knowing import checked_session, elsewhere, knowledge_of, one_of, session_of, with_fact, with_session
-from nous.cli.show import counted, say, shortened, table
+from nous.cli.show import counted, say, table
 from nous.errors import BadInput, NotFound
+from nous.readable import shortened
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Act, Everything, Known, Session
 from nous.scope import Scope

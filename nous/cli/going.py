@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from nous.cli.knowing import sessions_of
-from nous.cli.show import counted, shortened
+from nous.cli.show import counted
 from nous.events import episode_id
 from nous.fact import Learned
+from nous.readable import shortened
 from nous.runtime.forgetting import Act, Everything, Session
 from nous.store.base import NO_VECTORS
 from nous.wiring import World

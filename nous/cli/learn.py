@@ -14,14 +14,14 @@ from nous.cli.candidate import candidate
 from nous.cli.frame import BAD_INPUT, App
 from nous.cli.knowing import knowledge_of
 from nous.cli.reading import opened
-from nous.cli.show import counted, say, shortened
+from nous.cli.show import counted, say
 from nous.cli.teaching import Teacher
 from nous.embed.absent import Absent
 from nous.episode import CandidateFact, Trust
 from nous.errors import BadInput
 from nous.learning.finding import Finding
 from nous.learning.normalise import exact_form
-from nous.readable import one_line
+from nous.readable import one_line, shortened
 from nous.scope import Scope
 from nous.wiring import World, build
 

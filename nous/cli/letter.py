@@ -10,8 +10,8 @@ from typing import Any
 from nous.bus.ledger import Letter
 from nous.bus.mishaps import Mishap, gathered
 from nous.cli.outline import envelope, payload
-from nous.cli.show import counted, shortened, table
-from nous.readable import one_line
+from nous.cli.show import counted, table
+from nous.readable import one_line, shortened
 from nous.runtime.tracing import folded, whole
 
 _MANY = 10
@@ -28,7 +28,8 @@ def listed(letters: Sequence[Letter], *, most: int | None) -> Iterator[str]:
     heads = ("id", "what", "worker", "session", "attempts", "reason")
     yield table(heads, map(_row, shown))
     if len(shown) < len(letters):
-        yield f"{counted(len(letters) - len(shown), 'more letter')}, newer than these, not shown: --limit N, --json"
+        more = counted(len(letters) - len(shown), "more letter")
+        yield f"{more}, newer than these, not shown: nous dead list --limit N, or --json"
 
 
 def named(letter: Letter) -> str:

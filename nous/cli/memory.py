@@ -11,11 +11,11 @@ import click
 from nous.cli.frame import App
 from nous.cli.knowing import elsewhere, episode_of, knowledge_of
 from nous.cli.learn import learn
-from nous.cli.show import counted, in_words, print_json, say, shortened
+from nous.cli.show import counted, in_words, print_json, say
 from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
 from nous.learning.known import KnownFact
-from nous.readable import one_line
+from nous.readable import one_line, shortened
 from nous.scope import Scope
 from nous.wiring import World, build
 

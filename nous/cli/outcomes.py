@@ -7,11 +7,12 @@ from pathlib import Path
 from uuid import UUID
 
 from nous.bus.ledger import Whereabouts
-from nous.cli.show import counted, in_words, shortened, table
+from nous.cli.show import counted, in_words, table
 from nous.episode import Episode
 from nous.events import SessionEnded, episode_id
 from nous.fact import Confirmed, Learned
 from nous.producer import Published
+from nous.readable import shortened
 from nous.runtime.track import Step, all_at_rest
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS

@@ -16,7 +16,7 @@ from nous.cli.show import print_json, say, table
 from nous.cli.waiting import awaited, has_failed
 from nous.errors import BadInput, NotAllowed, NousError
 from nous.jobs.rq.census import workers_seen
-from nous.producer import Producer, Published, producer_of
+from nous.producer import Producer, Published
 from nous.readable import one_line
 from nous.runtime.publish import AT_ONCE, About
 from nous.runtime.track import Step
@@ -24,6 +24,7 @@ from nous.scope import Scope
 from nous.server.check import write_trouble
 from nous.transcript.sniff import UnknownFormat
 from nous.wiring import World, build
+from nous.wiring.producer import producer_of
 
 
 @click.command()

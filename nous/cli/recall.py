@@ -10,9 +10,9 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.knowing import episode_of
-from nous.cli.show import print_json, say, shortened
+from nous.cli.show import print_json, say
 from nous.errors import BadInput, NotFound
-from nous.readable import one_line
+from nous.readable import one_line, shortened
 from nous.recall.query import asked
 from nous.recall.turns import TurnHit, TurnPlace, in_one_row, recall_turns
 from nous.scope import Scope

@@ -5,11 +5,11 @@ from uuid import UUID, uuid4
 
 import click
 
-from nous.bus.base import Lane
+from nous.bus.base import Lane, Refused
 from nous.cli.frame import App
 from nous.cli.knowing import ALL, episode_of
 from nous.cli.show import say, table
-from nous.effects import Effects, NoteTried
+from nous.effects import Effects, ExpectEpisode, NoteTried
 from nous.episode import Episode, Tier
 from nous.errors import BadInput, Misconfigured
 from nous.learner import RULINGS
@@ -80,7 +80,10 @@ def _what_becomes(world: World, episode: Episode, *, by: str, dry_run: bool) -> 
     event = outdated(episode, by=by, reason="reprocess", kit=world.kit, occasion=str(uuid4()))
     # An extractive episode would otherwise be offered to the model once more, by whoever does so by itself.
     tried = NoteTried(scope=episode.scope, episode_id=episode.id, by=by)
-    world.bus.apply(Effects(writes=(tried,) if _is_extractive(episode) else (), events=(event,)), lane=Lane.BULK)
+    expected = ExpectEpisode(scope=episode.scope, episode_id=episode.id, state=episode.state)
+    writes = (expected, tried) if _is_extractive(episode) else (expected,)
+    if isinstance(world.bus.apply(Effects(writes=writes, events=(event,)), lane=Lane.BULK), Refused):
+        return "as it is: it was made anew, or forgotten, meanwhile"
     return f"will be made anew, by workers that run with {by}"
 
 

@@ -12,14 +12,13 @@ from types import FrameType
 import click
 
 from nous.cli.frame import INTERRUPTED, App
-from nous.cli.watch import watcher_of
 from nous.errors import BadInput, Misconfigured, Unavailable
 from nous.jobs.rq.quarantine import run_quarantine
 from nous.runtime.fleet import Fleet, Post
 from nous.runtime.quarantine import Quarantines
 from nous.server.connect import address, embedded_directory, masked
 from nous.server.lock import held
-from nous.wiring import World, build, fleet
+from nous.wiring import World, build, fleet, watchers
 
 
 @click.command()
@@ -67,7 +66,7 @@ def up(app: App) -> None:
                 f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
             ) from None
         click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(world.workers))}; Ctrl-C stops")
-        _run(world, sorted(world.workers), app, also=[*watcher_of(world)])
+        _run(world, sorted(world.workers), app, also=[*watchers(world)])
     if embedded_directory(app.settings):
         click.echo("stopped; the server stays until `nous down`")
 

@@ -9,10 +9,11 @@ import click
 from nous.cli.frame import App
 from nous.cli.knowing import elsewhere
 from nous.cli.memory import place_told
-from nous.cli.show import print_json, say, shortened
+from nous.cli.show import print_json, say
 from nous.embed.absent import present
 from nous.episode import Category
 from nous.errors import BadInput
+from nous.readable import shortened
 from nous.recall.hits import Filters, Hit, Remembrance
 from nous.recall.library import Library
 from nous.recall.query import asked

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import orjson
 
-from nous.readable import one_line, readable
+from nous.readable import one_line, readable, shortened
 
 _GAP = "  "
 
@@ -59,9 +59,3 @@ def in_words(reason: str) -> str:
 def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
     padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
     return _GAP.join([*padded, shortened(cells[-1], room)]).rstrip()
-
-
-def shortened(text: str, room: int) -> str:
-    """*text* on one line of at most *room* characters."""
-    text = " ".join(text.split())
-    return text if len(text) <= room else text[: room - 1] + "…"

@@ -7,10 +7,11 @@ import click
 from nous.bus.base import Refused
 from nous.cli.frame import App
 from nous.cli.knowing import knowledge_of, one_of
-from nous.cli.show import say, shortened
+from nous.cli.show import say
 from nous.effects import AppendFacts, Effects
 from nous.errors import BadInput, Retryable
 from nous.learning.superseding import superseding
+from nous.readable import shortened
 from nous.scope import Scope
 from nous.wiring import World, build
 

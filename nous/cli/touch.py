@@ -6,11 +6,11 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.show import print_json, say
-from nous.producer import producer_of
 from nous.readable import one_line
 from nous.runtime.publish import About
 from nous.scope import Scope
 from nous.wiring import build
+from nous.wiring.producer import producer_of
 
 
 @click.command()

@@ -1,40 +1,29 @@
 """`nous watch`: hand over the sessions in folders that are over, and of which nobody has told."""
 
 import signal
-import socket
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import orjson
-import structlog
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from nous.bus.base import Lane
 from nous.cli.frame import FAILED, App
 from nous.cli.show import counted, print_json, say
 from nous.errors import BadInput
-from nous.producer import producer_of
 from nous.readable import one_line
-from nous.runtime.publish import About
-from nous.runtime.watch import HandOver, Journal, Told, Watcher
-from nous.runtime.watching import Fate, Rules, Sweep
+from nous.runtime.watch import Journal, Watcher
+from nous.runtime.watching import Fate, Sweep
 from nous.scope import Scope
-from nous.settings.model import Seconds, WatchSettings
-from nous.store.keys import StoreKeys
-from nous.store.redis_watched import RedisWatched
-from nous.store.watched import Place, Untouched, Watched
-from nous.wiring import World, build
+from nous.settings.model import Seconds, Settings
+from nous.wiring import build, onlooker, watcher
 
 _MOST_NAMED = 20
-_IDLE = "idle"
-"""Why such sessions are over, as events say it."""
 
-_log = structlog.stdlib.get_logger(__name__)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> float | None:
@@ -48,7 +37,7 @@ def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> floa
 
 @click.command()
 @click.argument("folders", nargs=-1, metavar="[FOLDER...]", type=click.Path(path_type=Path))
-@click.option("--once", is_flag=True, help="Sweep once, and end; exit 1 if a file was refused.")
+@click.option("--once", is_flag=True, help="Sweep once, and end; exit 1 if a file was refused, or nous failed on one.")
 @click.option("--idle", callback=_seconds, help="A session is over when its file was not written for so long: 30m.")
 @click.option("--scope", help="project, agent/project or tenant/agent/project")
 @click.option("--since", callback=_seconds, help="Leave what was not written for longer: 30d.")
@@ -74,71 +63,34 @@ def watch(
     takes for a transcript is refused, and told once; name the folders in which an agent keeps nothing else.
     """
     app: App = ctx.obj
-    settings = _said(app.settings.watch, folders, scope=scope, **chosen)
-    world = build(app.settings)
-    watched: Watched = RedisWatched(world.client, StoreKeys(app.settings.prefix))
-    hand_over = handing_over(world, settings, upload=upload)
-    if dry_run:
-        watched, hand_over = Untouched(watched), _not_now
+    settings = _said(app.settings, folders, scope=scope, **chosen)
+    world = build(settings)
     report = _Report(settings, is_dry=dry_run, as_json=as_json, is_whole=once or dry_run)
-    watcher = _watcher(settings, watched=watched, hand_over=hand_over, told=report)
+    sweeper = onlooker(world, told=report) if dry_run else watcher(world, told=report, upload=upload)
     if once or dry_run:
-        sweep = watcher.sweep()
+        sweep = sweeper.sweep()
         report(sweep)
-        ctx.exit(FAILED if sweep.refused else 0)
-    _stop_on_signals(watcher)
-    watcher.run()
+        ctx.exit(FAILED if sweep.refused or sweep.defects else 0)
+    _stop_on_signals(sweeper)
+    sweeper.run()
 
 
-def watcher_of(world: World) -> Iterator[Watcher]:
-    """Who sweeps the folders that are set, if any are."""
-    settings = world.settings.watch
-    if settings.folders:
-        watched = RedisWatched(world.client, StoreKeys(world.settings.prefix))
-        hand_over = handing_over(world, settings)
-        yield _watcher(settings, watched=watched, hand_over=hand_over, told=Journal())
-
-
-def handing_over(world: World, settings: WatchSettings, *, upload: bool = False) -> HandOver:
-    """Publishes as `nous publish` does, so that what a hook has told of too is the same event."""
-    producer, about = producer_of(world), About(scope=Scope.parse(settings.scope), reason=_IDLE)
-
-    def hand_over(path: Path, *, lane: Lane) -> Iterator[tuple[str, bool]]:
-        for each in producer.publish(path, about, upload=upload, lane=lane, warn=_log.warning):
-            yield each.event.session_id, each.receipt.fresh
-
-    return hand_over
-
-
-def _not_now(path: Path, *, lane: Lane) -> Iterator[tuple[str, bool]]:
-    del lane
-    yield path.name, True
-
-
-def _watcher(settings: WatchSettings, *, watched: Watched, hand_over: HandOver, told: Told) -> Watcher:
-    scope, host = Scope.parse(settings.scope), socket.gethostname()
-    return Watcher(
-        [Place(scope, host, folder.resolve()) for folder in dict.fromkeys(settings.folders)],
-        watched=watched,
-        hand_over=hand_over,
-        rules=Rules(idle=settings.idle, since=settings.since),
-        clock=time.time,
-        interval=settings.interval,
-        told=told,
-    )
-
-
-def _said(settings: WatchSettings, folders: Sequence[Path], **chosen: Any) -> WatchSettings:
+def _said(
+    settings: Settings, folders: Sequence[Path], *, idle: float | None, scope: str | None, since: float | None
+) -> Settings:
     """*settings*, with what was said on the command line in their place. Raises `BadInput`."""
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"there is no folder {folder}")
-    said = {name: value for name, value in {"folders": tuple(folders) or None, **chosen}.items() if value is not None}
-    found = settings.model_copy(update=said)
-    if not found.folders:
+    watching = _updated(settings.watch, folders=tuple(folders) or None, scope=scope, since=since)
+    if not watching.folders:
         raise BadInput("name a folder, or set watch.folders: there is none to look at")
-    Scope.parse(found.scope)
-    return found
+    Scope.parse(watching.scope)
+    return _updated(settings, watch=watching, sessions=_updated(settings.sessions, idle=idle))
+
+
+def _updated(group: Model, **said: Any) -> Model:
+    return group.model_copy(update={name: value for name, value in said.items() if value is not None})
 
 
 def _stop_on_signals(watcher: Watcher) -> None:
@@ -155,8 +107,8 @@ def _stop_on_signals(watcher: Watcher) -> None:
 class _Report:
     """Tells people, or with *as_json* programs, what came of each sweep; *is_whole* where there is one alone."""
 
-    def __init__(self, settings: WatchSettings, *, is_dry: bool, as_json: bool, is_whole: bool) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, *, is_dry: bool, as_json: bool, is_whole: bool) -> None:
+        self._since = settings.watch.since
         self._is_dry = is_dry
         self._as_json = as_json
         self._is_whole = is_whole
@@ -184,7 +136,7 @@ class _Report:
         say(str(sweep).replace(str(Fate.HANDED_OVER), verb))
         if past := sweep.fates[Fate.PAST]:
             say(
-                f"nous: {counted(past, 'file')} not written for {self._settings.since / 86400:g} days: "
+                f"nous: {counted(past, 'file')} not written for {self._since / 86400:g} days: "
                 "hand over what is wanted of them with nous publish --bulk FILE..., or all with nous watch --since",
                 err=True,
             )

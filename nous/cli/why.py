@@ -10,10 +10,10 @@ import click
 
 from nous.cli.frame import App
 from nous.cli.knowing import checked_beginning, knowledge_of, one_of
-from nous.cli.show import counted, print_json, say, shortened
+from nous.cli.show import counted, print_json, say
 from nous.errors import NotFound
 from nous.fact import Source
-from nous.readable import one_line
+from nous.readable import one_line, shortened
 from nous.recall.why import GAVE_WAY, Grounds, Relative, Telling, grounds, named
 from nous.scope import Scope
 from nous.wiring import World, build

@@ -6,9 +6,10 @@ any moment: each step is one commit, which is refused where somebody else was fi
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
+from uuid import uuid5
 
 import structlog
 
@@ -167,15 +168,26 @@ class Finisher:
         end = ended_by_idleness(course)
         match self._ledger.locate(end.id, self._ends).where:
             case Whereabouts.UNKNOWN:
-                write = NoteCourse(course=course, replaces=course)
-                is_said = self._applied(Effects(writes=(write,), events=(end,)))
-                return _deed(end, "ended again: its end was lost sight of") if is_said else None
+                return self._end_again(course, end)
             case Whereabouts.DONE | Whereabouts.SKIPPED:  # by a release that notes nothing, or it was dropped
                 done = handled(course, end, now=self._kit.clock())
                 self._applied(Effects(writes=(NoteCourse(course=done, replaces=course),)))
             case _:
                 pass
         return None
+
+    def _end_again(self, course: Course, end: SessionEnded) -> Deed | None:
+        """Say *end* again; it is told where it was news, by the one of all who try that was first.
+
+        An end that was said lately is not said again, though its entry may be gone: whoever it was for was through with
+        it. It is news once nobody remembers it.
+        """
+        write = NoteCourse(course=replace(course, by=uuid5(course.by, "ended again")), replaces=course)
+        is_said = self._applied(Effects(writes=(write,), events=(end,))) and self._is_known(end)
+        return _deed(end, "ended again: its end was lost sight of") if is_said else None
+
+    def _is_known(self, end: SessionEnded) -> bool:
+        return self._ledger.locate(end.id, self._ends).where is not Whereabouts.UNKNOWN
 
     def _give_up(self, course: Course | None, end: SessionEnded, reason: str) -> Deed | None:
         now = self._kit.clock()

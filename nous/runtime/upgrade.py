@@ -1,17 +1,16 @@
 """Episodes that a model has not made yet are offered to it, a few at a time."""
 
 import threading
-from dataclasses import replace
 from datetime import UTC
 from itertools import islice
 from uuid import UUID, uuid5
 
 import structlog
 
-from nous.bus.base import Bus, Lane, Subscription
+from nous.bus.base import Bus, Committed, Lane, Subscription
 from nous.bus.ledger import Ledger
-from nous.effects import Effects, NoteTried, for_today
-from nous.episode import Episode
+from nous.effects import Effects, ExpectEpisode, NoteTried, StopOffering, for_today
+from nous.episode import Episode, Tier
 from nous.errors import Misconfigured, NousError
 from nous.events import EpisodeOutdated
 from nous.kit import Kit
@@ -93,7 +92,9 @@ class Upgrader:
     def _offer(self, scope: Scope, episode_id: UUID) -> bool:
         """Offer one, and note that this is done; what goes wrong with it must not keep the others waiting.
 
-        It is noted for today alone: whether the model has had its chance is for whoever asks it to say.
+        It is noted for today alone: whether the model has had its chance is for whoever asks it to say. One that has a
+        new edition by now is left for the next look; one that is gone, or is being forgotten, or made by a model, is
+        not looked at again.
         """
         tried = NoteTried(scope=scope, episode_id=episode_id, by=for_today(self._by, self._kit.clock()))
         try:
@@ -102,9 +103,12 @@ class Upgrader:
             log.exception("an episode cannot be read, and is not made anew today", episode_id=str(episode_id))
             self._bus.apply(Effects(writes=(tried,)))
             return False
-        if episode is None:
-            self._bus.apply(Effects(writes=(replace(tried, by=self._by),)))
-            return False
-        event = outdated(episode, by=self._by, reason=episode.made_do or "there was no model", kit=self._kit)
-        self._bus.apply(Effects(writes=(tried,), events=(event,)), lane=Lane.BULK)
-        return True
+        expected = ExpectEpisode(scope=scope, episode_id=episode_id, state=episode.state if episode else "")
+        if episode and episode.tier is Tier.EXTRACTIVE:
+            event = outdated(episode, by=self._by, reason=episode.made_do or "there was no model", kit=self._kit)
+            offer = Effects(writes=(expected, tried), events=(event,))
+            if isinstance(self._bus.apply(offer, lane=Lane.BULK), Committed):
+                return True
+        # Refused though that very edition is there still: its session is being forgotten.
+        self._bus.apply(Effects(writes=(expected, StopOffering(scope=scope, episode_id=episode_id))))
+        return False

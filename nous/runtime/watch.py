@@ -13,14 +13,34 @@ import structlog
 from nous.bus.base import Lane
 from nous.bus.tombstones import FORGOTTEN, WasForgotten
 from nous.errors import BadInput, NotFound, NousError, Retryable
-from nous.runtime.watching import AT_ONCE, Fate, Found, HandedOver, Rules, Sweep, Verdict, decide, lane_of
-from nous.store.watched import Place, Remembered, Watched, name_of
+from nous.redaction import redacted
+from nous.runtime.tracing import folded, said, traced
+from nous.runtime.watching import (
+    AT_ONCE,
+    Fate,
+    Found,
+    HandedOver,
+    Outcome,
+    Rules,
+    Sent,
+    Sweep,
+    Verdict,
+    decide,
+    lane_of,
+)
+from nous.store.watched import Place, Watched, name_of
 from nous.transcript.folders import below, parts_of_sessions
 from nous.transcript.sniff import UnknownFormat
 
 _NO_TRANSCRIPT = "no transcript that nous can read"
 _MOST_TOLD = 20
 """Files of one sweep that are named in the log, of those that were refused."""
+_REST = 3600.0
+"""Seconds until a file over which nous stumbled is tried again, as it stands: reading it costs, and each try is logged.
+
+Only this process knows of it, so that one that is started again, as of a new release, tries at once.
+"""
+_LOST = "the server no longer knows the events that were published of it, and is told again"
 
 log = structlog.get_logger(__name__)
 
@@ -28,8 +48,8 @@ log = structlog.get_logger(__name__)
 class HandOver(Protocol):
     """Publishes what is in a file."""
 
-    def __call__(self, path: Path, *, lane: Lane) -> Iterable[tuple[str, bool]]:
-        """The ids of the sessions in the file, and whether each is new. Raises as `nous.producer.Producer.publish`."""
+    def __call__(self, path: Path, *, lane: Lane) -> Iterable[Sent]:
+        """The sessions in the file, each when it is published. Raises as `nous.producer.Producer.publish`."""
         ...
 
 
@@ -40,8 +60,9 @@ Told = Callable[[Sweep], object]
 class Watcher:
     """Sweeps *places* every *interval* seconds until stopped. Any number may sweep the same, in as many processes.
 
-    Nothing that it knows lasts but the times of the files and what *watched* remembers, and a file is remembered after
-    it was handed over, never before: whenever it is killed, nothing is lost, and what is told twice is recognised.
+    Nothing that it needs lasts but the times of the files and what *watched* remembers, and a file is remembered after
+    it was handed over, never before, and only while the server knows all the events that tell of it: whenever one of
+    both is killed, nothing is lost, and what is told twice is recognised.
     """
 
     def __init__(
@@ -62,6 +83,7 @@ class Watcher:
         self._clock = clock
         self._interval = interval
         self._told = told
+        self._resting: dict[Found, tuple[float, Outcome]] = {}
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -85,6 +107,7 @@ class Watcher:
             Retryable: the server took nothing; what was handed over until then is remembered.
             Misconfigured: it never will.
         """
+        self._wake()
         sweep, seen = Sweep(), set[Path]()
         for place in self._places:
             if not self._stopping.is_set():
@@ -97,8 +120,10 @@ class Watcher:
         names: set[str] = set()
         over: list[tuple[Found, str]] = []
         for found in _found(place.folder, sweep, seen):
-            names.add(name := name_of(found.path))
+            name = name_of(found.path)
             verdict = decide(found, known.get(name), self._clock(), rules=self._rules)
+            if verdict is not Verdict.PAST:  # nobody goes by what is remembered of one that is, which was another then
+                names.add(name)
             if verdict is Verdict.OVER:
                 over.append((found, name))
                 continue
@@ -108,48 +133,64 @@ class Watcher:
         for found, name in sorted(over, key=lambda each: -each[0].mtime_ns):
             if self._stopping.is_set():
                 return
-            fate, outcome = self._handed_over(found, place, sweep)
-            sweep.fates[fate] += 1
-            if outcome:
-                self._watched.remember(place, name, outcome)
+            self._take(found, name, place, sweep)
         is_whole = len(sweep.unreadable) == before
         self._watched.keep(place, without=known.keys() - names if is_whole else ())
 
-    def _handed_over(self, found: Found, place: Place, sweep: Sweep) -> tuple[Fate, Remembered | None]:
-        """What becomes of a file that is over, and what to remember of it; what goes wrong with it stops no other."""
-        lane = lane_of(found, self._clock())
+    def _take(self, found: Found, name: str, place: Place, sweep: Sweep) -> None:
+        """Hand over a file that is over, and remember what became of it."""
+        lane, sent = lane_of(found, self._clock()), list[Sent]()
+        _, rested = self._resting.get(found, (0.0, None))
+        outcome = rested or self._handed_over(found, place, lane, sent)
+        after = [each.event_id for each in sent]
+        if outcome.remember and not self._watched.remember(place, name, outcome.remember, after=after):
+            log.warning("what was handed over is lost: the file is handed over again", path=str(found.path), why=_LOST)
+            outcome = Outcome(Fate.PUT_OFF, _LOST)
+        sweep.add(found.path, outcome)
+        if outcome.fate is Fate.HANDED_OVER:
+            sweep.handed_over.append(HandedOver(found.path, lane, tuple(each.session_id for each in sent)))
+
+    def _handed_over(self, found: Found, place: Place, lane: Lane, sent: list[Sent]) -> Outcome:
+        """What becomes of a file, with what was *sent* of it until then; what goes wrong with it stops no other."""
         try:
-            sessions = tuple(self._hand_over(found.path, lane=lane))
+            sent.extend(
+                self._hand_over(found.path, lane=lane)
+            )  # each as it is published, also where it then breaks off
         except NotFound as error:
-            return self._put_off(found, error, sweep)
+            return Outcome(Fate.PUT_OFF, str(error))
         except WasForgotten:
-            return self._refused(found, FORGOTTEN, sweep)
+            return self._refused(found, FORGOTTEN)
         except UnknownFormat as error:
             # What it tells of the content is for whoever looks now, and not to be kept.
-            return self._refused(found, str(error), sweep)[0], found.told(_NO_TRANSCRIPT)
+            return self._refused(found, str(error), kept=_NO_TRANSCRIPT)
         except BadInput as error:
-            return self._refused(found, str(error), sweep)
+            return self._refused(found, str(error))
         except Retryable as error:
             self._watched.keep(place)  # raises where it is the server, and not the file, that does not answer
-            return self._put_off(found, error, sweep)
+            return Outcome(Fate.PUT_OFF, str(error))
         except NousError:
             raise
-        except Exception as error:  # the outermost call for one file: the others are handed over all the same
-            log.exception("a file could not be handed over", path=str(found.path))
-            return self._refused(found, f"a defect in nous: {type(error).__name__}: {error}", sweep)
-        if not any(is_new for _, is_new in sessions):
-            return Fate.KNOWN, found.told()
-        sweep.handed_over.append(HandedOver(found.path, lane, tuple(session for session, _ in sessions)))
-        return Fate.HANDED_OVER, found.told()
+        except Exception as error:  # noqa: BLE001 (the outermost call for one file: the others are handed over all the same)
+            return self._stumbled(found, error)
+        is_news = any(each.is_new for each in sent)
+        return Outcome(Fate.HANDED_OVER if is_news else Fate.KNOWN, remember=found.told())
 
-    def _put_off(self, found: Found, why: NousError, sweep: Sweep) -> tuple[Fate, None]:
-        sweep.put_off[found.path] = str(why)
-        return Fate.PUT_OFF, None
-
-    def _refused(self, found: Found, why: str, sweep: Sweep) -> tuple[Fate, Remembered]:
+    def _refused(self, found: Found, why: str, *, kept: str | None = None) -> Outcome:
         reason = why.removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
-        sweep.refused[found.path] = reason
-        return Fate.REFUSED, found.told(reason)
+        return Outcome(Fate.REFUSED, reason, found.refused(kept or reason, release=self._rules.release))
+
+    def _stumbled(self, found: Found, error: Exception) -> Outcome:
+        """Log that nous is at fault, and leave the file alone for a while."""
+        trace = "\n".join(folded(traced(error)))
+        log.error("a defect: a file could not be handed over", path=str(found.path), error=said(error), traceback=trace)
+        outcome = Outcome(Fate.PUT_OFF, f"a defect in nous: {said(error)}", is_defect=True)
+        self._resting[found] = self._clock() + _REST, outcome
+        return outcome
+
+    def _wake(self) -> None:
+        """Have what was left alone for long enough tried again."""
+        now = self._clock()
+        self._resting = {each: rest for each, rest in self._resting.items() if now < rest[0] <= now + _REST}
 
 
 class Journal:
@@ -162,7 +203,7 @@ class Journal:
         tell = log.info if sweep.has_news else log.debug
         tell("folders swept", seen=sweep.seen, **{fate.replace(" ", "_"): sweep.fates[fate] for fate in Fate})
         for path, reason in islice(sweep.refused.items(), _MOST_TOLD):
-            log.warning("a file is refused, which is told once", path=str(path), reason=reason)
+            log.warning("a file is refused, which is told once", path=str(path), reason=redacted(reason))
         for path in sweep.unreadable.keys() - self._told:
             log.warning("what cannot be read is not swept", path=str(path), reason=sweep.unreadable[path])
         self._told.update(sweep.unreadable)

@@ -186,13 +186,12 @@ class WatchSettings(Group):
 
     folders: tuple[Directory, ...] = ()
     scope: str = "default"
-    idle: Seconds = 30 * 60
     since: Seconds = 30 * 86400
     interval: Seconds = 60
 
 
 class SessionSettings(Group):
-    """When a session is over that nobody has ended."""
+    """When a session is over that nobody has ended, be it one that is touched or one whose file is found."""
 
     idle: Seconds = 1800
 

@@ -4,6 +4,7 @@ The first part has a fixed length, so that a commit can look whether it is still
 """
 
 from collections.abc import Iterator
+from uuid import UUID
 
 from nous.bus.plan import Check, Command, Plan
 from nous.course import UNFINISHED, Course, Stage
@@ -23,9 +24,14 @@ def course_plan(write: NoteCourse, keys: StoreKeys) -> Plan:
     key, lasts = keys.course(course.scope, course.session_id), course.stage in {Stage.OPEN, Stage.CLOSING}
     life = () if lasts else ("EX", REMEMBERED)
     return Plan(
-        checks=(Check("GETRANGE", key, (0, _UUID - 1), str(write.replaces.by) if write.replaces else ""),),
+        checks=(is_still_at(write.replaces.by if write.replaces else None, key),),
         commands=(Command("SET", key, (_packed(course), *life)), *_listed(course, keys)),
     )
+
+
+def is_still_at(by: UUID | None, key: str) -> Check:
+    """That the session of *key* is where the event *by* has brought it (None: that nothing is known of it)."""
+    return Check("GETRANGE", key, (0, _UUID - 1), str(by or ""))
 
 
 def unpacked(stored: bytes) -> Course:

@@ -12,6 +12,7 @@ from nous.course import UNFINISHED, Course, Stage
 from nous.effects import (
     AppendFacts,
     ExpectAnchor,
+    ExpectCourse,
     ExpectEpisode,
     KeepDecision,
     KeepVector,
@@ -20,6 +21,7 @@ from nous.effects import (
     ReleaseTranscript,
     SaveAnchor,
     SaveEpisode,
+    StopOffering,
     Write,
 )
 from nous.episode import Decision, Episode, Tier
@@ -222,11 +224,16 @@ class MemoryStore:
                 stored = self.get(scope, episode_id)
                 return None if stored and stored.state == of else f"episode {episode_id} has changed"
             case NoteCourse(course=course, replaces=replaces):
-                found = self.course(course.scope, course.session_id)
-                is_same = (found.by if found else None) == (replaces.by if replaces else None)
-                return None if is_same else f"the course of session {course.session_id} has changed"
-            case ReleaseTranscript() | KeepDecision() | NoteTried():
+                return self._course_objection(course.scope, course.session_id, replaces.by if replaces else None)
+            case ExpectCourse(scope=scope, session_id=session_id, by=by):
+                return self._course_objection(scope, session_id, by)
+            case ReleaseTranscript() | KeepDecision() | NoteTried() | StopOffering():
                 return None
+
+    def _course_objection(self, scope: Scope, session_id: str, by: UUID | None) -> str | None:
+        found = self.course(scope, session_id)
+        is_same = (found.by if found else None) == by
+        return None if is_same else f"the course of session {session_id} has changed"
 
     def _save(self, write: SaveEpisode) -> None:
         episode, place = write.episode, (write.episode.scope, write.episode.id)
@@ -248,6 +255,8 @@ class MemoryStore:
                 self._anchors[anchor.scope, anchor.agent_id, anchor.session_id] = anchor
             case NoteTried(scope=scope, episode_id=episode_id, by=by):
                 self._unrefined[scope, episode_id] = by
+            case StopOffering(scope=scope, episode_id=episode_id):
+                self._unrefined.pop((scope, episode_id), None)
             case KeepVector(scope=scope, episode_id=episode_id, embedder=embedder, vector=vector, of=of):
                 self._episode_vectors[scope, episode_id, embedder] = of, vector
             case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
@@ -257,7 +266,7 @@ class MemoryStore:
             case AppendFacts(scope=scope):
                 if added and added.entries:
                     self._logs.setdefault(scope, _Log()).extend(added)
-            case ExpectEpisode() | ExpectAnchor():
+            case ExpectEpisode() | ExpectAnchor() | ExpectCourse():
                 pass
             case ReleaseTranscript(scope=scope, dataref=dataref):
                 self._uploads.pop(key_of(dataref, within=self._keys.transcripts_of(scope)) or "", None)

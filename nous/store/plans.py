@@ -4,11 +4,13 @@ No command does harm when it is run again after the same checks, so a commit tha
 """
 
 from collections.abc import Iterator
+from uuid import UUID
 
 from nous.bus.plan import Check, Command, Plan
 from nous.effects import (
     AppendFacts,
     ExpectAnchor,
+    ExpectCourse,
     ExpectEpisode,
     KeepDecision,
     KeepVector,
@@ -17,14 +19,16 @@ from nous.effects import (
     ReleaseTranscript,
     SaveAnchor,
     SaveEpisode,
+    StopOffering,
     Write,
 )
 from nous.episode import Tier
 from nous.fact import LogVersion
+from nous.scope import Scope
 from nous.store.append import Continuation, continuation
 from nous.store.blocks import runs
 from nous.store.briefs import packed
-from nous.store.courses import course_plan
+from nous.store.courses import course_plan, is_still_at
 from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.records import encode
 from nous.store.uploads import key_of
@@ -45,6 +49,8 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
             return _save(write, keys)
         case NoteTried():
             return _note(write, keys)
+        case StopOffering():
+            return Plan(commands=(_unlisted(write.scope, write.episode_id, keys),))
         case KeepVector():
             return _keep_vector(write, keys)
         case KeepDecision():
@@ -57,6 +63,8 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
             return Plan(checks=(_is_still(write, keys),))
         case ExpectAnchor():
             return Plan(checks=(_is_still_anchored(write, keys),))
+        case ExpectCourse():
+            return Plan(checks=(is_still_at(write.by, keys.course(write.scope, write.session_id)),))
         case ReleaseTranscript():
             return _release(write, keys)
         case NoteCourse():
@@ -93,9 +101,13 @@ def _prepared(write: SaveEpisode, keys: StoreKeys) -> Iterator[Command]:
     if write.brief:
         yield Command("HSET", keys.briefs(scope), (str(episode_id), packed(write.brief)))
     if write.episode.tier is Tier.LLM:
-        yield Command("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
+        yield _unlisted(scope, episode_id, keys)
     elif write.brief:
         yield Command("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
+
+
+def _unlisted(scope: Scope, episode_id: UUID, keys: StoreKeys) -> Command:
+    return Command("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
 
 
 def _is_still(write: ExpectEpisode, keys: StoreKeys) -> Check:

@@ -1,11 +1,12 @@
 """What became of the transcripts that were found on disk, so that they are not read again."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from uuid import UUID
 
 import orjson
 
@@ -24,14 +25,15 @@ class Place(NamedTuple):
 class Remembered:
     """What became of a file of this size (bytes) that was last written then (nanoseconds since the epoch).
 
-    *refused* says why it could not be handed over, and *changed_ns* when anything about it had changed last, be it who
-    may read it; of one that was handed over, they are None and 0.
+    *refused* says why it could not be handed over, *changed_ns* when anything about it had changed last, be it who may
+    read it, and *release* which release of nous said so; of one that was handed over, they are None, 0 and empty.
     """
 
     size: int
     mtime_ns: int
     refused: str | None = None
     changed_ns: int = 0
+    release: str = ""
 
 
 class Watched(Protocol):
@@ -45,8 +47,12 @@ class Watched(Protocol):
         """All that is remembered of *place*."""
         ...
 
-    def remember(self, place: Place, name: str, what: Remembered) -> None:
-        """Put *what* in place of what was remembered of the file called *name*."""
+    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+        """Put *what* in place of what was remembered of the file called *name*.
+
+        False, and nothing is changed, where the server does not know all the events *after* which this is said: it has
+        lost them. Whatever it loses later, it never loses one of them alone and keeps what is remembered.
+        """
         ...
 
     def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
@@ -54,17 +60,25 @@ class Watched(Protocol):
         ...
 
 
-class WatchedInMemory:
-    """`Watched` of one process."""
+def _always(_: UUID) -> bool:
+    return True
 
-    def __init__(self) -> None:
+
+class WatchedInMemory:
+    """`Watched` of one process; *is_published* says whether a bus knows an event."""
+
+    def __init__(self, is_published: Callable[[UUID], bool] = _always) -> None:
+        self._is_published = is_published
         self._places: dict[Place, dict[str, Remembered]] = {}
 
     def recall(self, place: Place) -> Mapping[str, Remembered]:
         return dict(self._places.get(place, {}))
 
-    def remember(self, place: Place, name: str, what: Remembered) -> None:
+    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+        if not all(map(self._is_published, after)):
+            return False
         self._places.setdefault(place, {})[name] = what
+        return True
 
     def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
         known = self._places.get(place, {})
@@ -81,8 +95,10 @@ class Untouched:
     def recall(self, place: Place) -> Mapping[str, Remembered]:
         return self._watched.recall(place)
 
-    def remember(self, place: Place, name: str, what: Remembered) -> None:
-        """Do nothing."""
+    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+        """Do nothing, as if it were done."""
+        del place, name, what, after
+        return True
 
     def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
         """Do nothing."""
@@ -99,7 +115,9 @@ def digest_of(place: Place) -> str:
 
 
 def packed(what: Remembered) -> bytes:
-    return orjson.dumps((what.size, what.mtime_ns, what.refused, what.changed_ns))
+    # The release stands only where one has refused: who knows of none can read the others.
+    by = (what.release,) if what.release else ()
+    return orjson.dumps((what.size, what.mtime_ns, what.refused, what.changed_ns, *by))
 
 
 def unpacked(raw: bytes) -> Remembered | None:
@@ -107,6 +125,8 @@ def unpacked(raw: bytes) -> Remembered | None:
     match _parsed(raw):
         case [int(size), int(mtime_ns), (None | str()) as refused, int(changed_ns)]:
             return Remembered(size, mtime_ns, refused, changed_ns)
+        case [int(size), int(mtime_ns), str(refused), int(changed_ns), str(release)]:
+            return Remembered(size, mtime_ns, refused, changed_ns, release)
         case _:
             return None
 

@@ -4,6 +4,7 @@ from nous.wiring.choices import embedder, patience_of, policy
 from nous.wiring.finisher import finisher
 from nous.wiring.fleet import clerk, fleet, pool
 from nous.wiring.forgetter import forgetter
+from nous.wiring.watcher import onlooker, watcher, watchers
 from nous.wiring.world import World, build, discover
 
 __all__ = [
@@ -15,7 +16,10 @@ __all__ = [
     "finisher",
     "fleet",
     "forgetter",
+    "onlooker",
     "patience_of",
     "policy",
     "pool",
+    "watcher",
+    "watchers",
 ]

@@ -201,10 +201,16 @@ def _needs_upload(ledger: Ledger, found: Iterable[Worker], event: SessionEvent) 
     It waits for its worker already or was read, and who may not look may not remove what nobody reads either.
     """
     reader = next((Subscription(each.name, each.consumes) for each in found if each.consumes is type(event)), None)
+    return reader is None or _may_locate(event, reader, ledger)
+
+
+def _may_locate(event: SessionEvent, reader: Subscription, ledger: Ledger) -> bool:
+    """Whether the server lets us see what became of *event*, as it does of one that is not known."""
     try:
-        return reader is None or bool(ledger.locate(event.id, reader))
+        ledger.locate(event.id, reader)
     except NotAllowed:
         return False
+    return True
 
 
 def discover() -> dict[str, Worker]:

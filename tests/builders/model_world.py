@@ -9,12 +9,12 @@ from uuid import UUID, uuid5
 from builders.answers import SESSION, answer
 from builders.kits import kit_of
 from nous.author import Author
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Bus, Lane, Subscription
 from nous.bus.ledger import Account
 from nous.bus.memory import MemoryBus
 from nous.bus.progress import Patience
 from nous.episode import Episode
-from nous.events import NAMESPACE, SessionCompacting, SessionEnded
+from nous.events import NAMESPACE, EpisodeOutdated, SessionCompacting, SessionEnded
 from nous.jobs.base import Line
 from nous.jobs.memory import MemoryJobs
 from nous.kit import Worker
@@ -26,7 +26,7 @@ from nous.runtime.attempt import Attempts
 from nous.runtime.dispatch import Dispatcher
 from nous.runtime.leases import LeaseKeeper
 from nous.runtime.sweep import Sweeper
-from nous.runtime.upgrade import Upgrader
+from nous.runtime.upgrade import Upgrader, outdated
 from nous.scope import Scope
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
@@ -148,12 +148,14 @@ class ModelWorld:
             self.now += step
             self._work()
 
-    def offer(self) -> int:
-        """Offer extractive episodes to the model; returns how many."""
+    def offer(self, bus: Bus | None = None) -> int:
+        """Offer extractive episodes to the model, on *bus* if it is another; returns how many."""
         author = self.kit.author
         assert author is not None
         reviser = Subscription(REVISER.name, REVISER.consumes)
-        upgrader = Upgrader(reviser, kit=self.kit, bus=self.bus, ledger=self.bus, by=author.by, ahead=64, interval=1)
+        upgrader = Upgrader(
+            reviser, kit=self.kit, bus=bus or self.bus, ledger=self.bus, by=author.by, ahead=64, interval=1
+        )
         return upgrader.offer()
 
     def _work(self) -> None:
@@ -179,6 +181,12 @@ class ModelWorld:
 
     def account(self, worker: str) -> Account:
         return self.bus.account(Subscription(worker, self.workers[worker].consumes))
+
+
+def outdated_by(world: ModelWorld, by: str) -> EpisodeOutdated:
+    """That *by* is to make the only episode anew."""
+    (episode,) = world.episodes
+    return outdated(episode, by=by, reason="test", kit=world.kit)
 
 
 def _good(_: Question) -> str:

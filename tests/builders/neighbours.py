@@ -23,7 +23,6 @@ from nous.learning.forgotten import mark_of
 from nous.learning.normalise import exact_form
 from nous.llm.base import Question, Reply
 from nous.matter import Matter
-from nous.producer import producer_of
 from nous.runtime.execute import execute
 from nous.runtime.forget import Receipt
 from nous.runtime.forgetting import Everything
@@ -31,6 +30,7 @@ from nous.runtime.publish import About
 from nous.scope import Scope
 from nous.wiring import World, forgetter
 from nous.wiring.forgetter import stores_of
+from nous.wiring.producer import producer_of
 
 SESSION = "s"
 SHARED = "Service billing always runs on port 9017."

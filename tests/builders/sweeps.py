@@ -1,17 +1,19 @@
 """A folder with sessions, which is swept onto a bus in memory by a clock that is moved by hand."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
 from nous.bus.base import Lane, Subscription
+from nous.bus.ledger import Whereabouts
 from nous.bus.memory import MemoryBus
 from nous.events import SessionEnded
 from nous.producer import Producer
 from nous.runtime.publish import About, Handover
 from nous.runtime.watch import Watcher
-from nous.runtime.watching import Rules, Sweep
+from nous.runtime.watching import Fate, Rules, Sent, Sweep
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
@@ -23,15 +25,27 @@ NOW = 1_800_000_000
 TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n"
 
 
+def counts(sweep: Sweep) -> Mapping[Fate, int]:
+    return {fate: count for fate, count in sweep.fates.items() if count}
+
+
 class Forgetful(WatchedInMemory):
-    """Breaks off where it is to remember: as if the process were killed between publishing and remembering."""
+    """Does something else first where it is to remember, and breaks off if it is dying.
+
+    That is as if the process were killed, or the server, between publishing and remembering.
+    """
 
     is_dying = False
 
-    def remember(self, place: Place, name: str, what: Remembered) -> None:
+    def __init__(self, is_published: Callable[[UUID], bool]) -> None:
+        super().__init__(is_published)
+        self.first: Callable[[], object] = lambda: None
+
+    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
         if self.is_dying:
             raise KeyboardInterrupt
-        super().remember(place, name, what)
+        self.first()
+        return super().remember(place, name, what, after=after)
 
 
 class Scene:
@@ -40,13 +54,21 @@ class Scene:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.now = float(NOW)
-        self.watched = Forgetful()
+        self.release = "1.0"
+        self.watched = Forgetful(self.is_published)
         self.read: list[Path] = []
         self.instead: Callable[[Path], None] = lambda _: None
+        self.lose_events()
+
+    def lose_events(self) -> None:
+        """Begin with a bus that knows nothing, as one does whose server has lost what it had not written yet."""
         store = MemoryStore()
         self.bus = MemoryBus(store.apply)
         handover = Handover(store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
         self.producer = Producer(self.bus, self.bus, self.bus, handover, readers=[READER])
+
+    def is_published(self, event_id: UUID) -> bool:
+        return self.bus.locate(event_id, READER).where is not Whereabouts.UNKNOWN
 
     def write(self, name: str, *, age: float = 2 * HOUR, text: str = TEXT) -> Path:
         path = self.folder / name
@@ -60,7 +82,7 @@ class Scene:
             [Place(Scope(), "here", folder) for folder in folders or (self.folder,)],
             watched=self.watched,
             hand_over=self.hand_over,
-            rules=Rules(idle=HOUR / 2, since=30 * DAY),
+            rules=Rules(idle=HOUR / 2, since=30 * DAY, release=self.release),
             clock=lambda: self.now,
             interval=0.01,
             told=self.told,
@@ -73,11 +95,11 @@ class Scene:
     def told(self, sweep: Sweep) -> None:
         del sweep
 
-    def hand_over(self, path: Path, *, lane: Lane) -> Iterator[tuple[str, bool]]:
+    def hand_over(self, path: Path, *, lane: Lane) -> Iterator[Sent]:
         self.read.append(path)
         self.instead(path)
         for each in self.producer.publish(path, About(), lane=lane):
-            yield each.event.session_id, each.receipt.fresh
+            yield Sent(each.event.session_id, each.event.id, each.receipt.fresh)
 
     def received(self, lane: Lane = Lane.LIVE) -> list[str]:
         found = self.bus.receive(READER, lane=lane, limit=100, lease=60)

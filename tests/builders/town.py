@@ -19,12 +19,12 @@ from builders.waiting import wait_until
 from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
 from nous.episode import Decision
-from nous.producer import producer_of
 from nous.runtime.publish import About
 from nous.scope import Scope
 from nous.server import embedded
 from nous.settings.model import LlmSettings, PublishSettings, Settings, WorkerSettings
 from nous.wiring import build, fleet
+from nous.wiring.producer import producer_of
 
 HERE = Scope(project="town")
 ELSEWHERE = Scope(project="elsewhere")

@@ -12,7 +12,7 @@ from builders.stores import KEYS, Store, on_redis
 
 from nous.bus.base import Committed, Refused
 from nous.course import Course, GivenUp, Reference, Stage, Touch
-from nous.effects import Effects, NoteCourse
+from nous.effects import Effects, ExpectCourse, NoteCourse
 from nous.errors import Misconfigured
 from nous.events import NAMESPACE
 from nous.scope import Scope
@@ -79,6 +79,18 @@ def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store:
     assert isinstance(store.bus.apply(Effects(writes=(NoteCourse(course=late),))), Refused)
     assert store.courses.course(HOME, "s1") == second
     assert isinstance(store.bus.apply(Effects(writes=(NoteCourse(course=late, replaces=second),))), Committed)
+
+
+def test_nothing_new_holds_while_the_course_is_the_one_that_was_seen(store: Store) -> None:
+    first, second = opened(), course(step="second", touched=touch(LATER))
+    nothing, seen = (ExpectCourse(scope=HOME, session_id="s1", by=by) for by in (None, first.by))
+    assert [store.write(nothing), store.write(seen)] == [True, False]
+    assert store.write(NoteCourse(course=first))
+
+    assert [store.write(nothing), store.write(seen)] == [False, True]
+    assert store.courses.course(HOME, "s1") == first
+    assert store.write(NoteCourse(course=second, replaces=first))
+    assert not store.write(seen)
 
 
 def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: Store) -> None:

@@ -10,7 +10,7 @@ from builders.stores import KEEPER, Store
 
 from nous.brief import Brief, Passage
 from nous.bus.base import Lane
-from nous.effects import Effects, KeepDecision, NoteTried, SaveEpisode
+from nous.effects import Effects, KeepDecision, NoteTried, SaveEpisode, StopOffering
 from nous.episode import Decision, Tier
 from nous.events import NAMESPACE, DecisionRecorded, episode_id
 from nous.scope import Scope
@@ -108,6 +108,19 @@ def test_who_has_tried_an_episode_is_not_offered_it_again_and_another_is(store: 
 
     assert unrefined(store, "m 1") == set()
     assert unrefined(store, "m 2") == {(HOME, episode().id)}
+
+
+def test_an_episode_that_is_not_to_be_offered_any_more_waits_for_no_model_until_it_is_extractive_anew(
+    store: Store,
+) -> None:
+    first, second = episode(), replace(episode(), edition=2, version="v2")
+    store.write(SaveEpisode(episode=first, brief=BRIEF))
+    stop = StopOffering(scope=HOME, episode_id=first.id)
+
+    assert [store.write(stop), store.write(stop), unrefined(store, "m 1")] == [True, True, set()]
+
+    store.write(SaveEpisode(episode=second, replaces=first, brief=BRIEF))
+    assert unrefined(store, "m 1") == {(HOME, first.id)}
 
 
 def test_decisions_are_kept_once_each_and_by_session(store: Store) -> None:

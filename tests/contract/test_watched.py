@@ -1,25 +1,45 @@
 """What is remembered of files that were found on disk, in each place where that is kept."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
+from builders.buses import SUMMARIZER, BusWorld
 from builders.keyspace import keys_with
 
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Whereabouts
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.redis_watched import KEPT, RedisWatched
-from nous.store.watched import Place, Remembered, Untouched, Watched, WatchedInMemory, digest_of, name_of, unpacked
+from nous.store.watched import (
+    Place,
+    Remembered,
+    Untouched,
+    Watched,
+    WatchedInMemory,
+    digest_of,
+    name_of,
+    packed,
+    unpacked,
+)
 
 HERE = Place(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
 HANDED_OVER = Remembered(120, 1_800_000_000_123_456_789)
-REFUSED = Remembered(7, 1_800_000_000_000_000_001, "it is empty", 1_800_000_000_000_000_002)
+REFUSED = Remembered(7, 1_800_000_000_000_000_001, "it is empty", 1_800_000_000_000_000_002, "1.0")
 
 
 @pytest.fixture
-def watched(kept_on: redis.Redis | None) -> Watched:
-    return WatchedInMemory() if kept_on is None else RedisWatched(kept_on, StoreKeys("t"))
+def watched(kept_on: redis.Redis | None, world: BusWorld) -> Watched:
+    if kept_on is None:
+        return WatchedInMemory(lambda each: world.ledger.locate(each, SUMMARIZER).where is not Whereabouts.UNKNOWN)
+    return on_redis(kept_on)
+
+
+def on_redis(client: redis.Redis) -> RedisWatched:
+    return RedisWatched(client, StoreKeys("t"), bus_keys=BusKeys("t"))
 
 
 def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: Watched) -> None:
@@ -27,6 +47,28 @@ def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: Watched) -> N
     watched.remember(HERE, OTHER, REFUSED)
 
     assert watched.recall(HERE) == {ONE: HANDED_OVER, OTHER: REFUSED}
+
+
+def test_a_file_is_remembered_while_the_bus_knows_all_events_that_tell_of_it(
+    watched: Watched, world: BusWorld, ended: Any
+) -> None:
+    events = [ended(f"s{number}") for number in range(300)]
+    world.publish(*events)
+
+    assert watched.remember(HERE, ONE, HANDED_OVER, after=[each.id for each in events])
+    assert watched.recall(HERE) == {ONE: HANDED_OVER}
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
+    watched: Watched, world: BusWorld, ended: Any, lost: int
+) -> None:
+    watched.remember(HERE, ONE, REFUSED)
+    events = [ended(f"s{number}") for number in range(3)]
+    world.publish(*(event for number, event in enumerate(events) if number != lost))
+
+    assert not watched.remember(HERE, ONE, HANDED_OVER, after=[each.id for each in events])
+    assert watched.recall(HERE) == {ONE: REFUSED}
 
 
 def test_of_a_place_in_which_nobody_has_looked_nothing_is_known(watched: Watched) -> None:
@@ -58,14 +100,14 @@ def test_who_only_looks_is_told_what_is_known_and_changes_nothing(watched: Watch
     watched.remember(HERE, ONE, HANDED_OVER)
     untouched = Untouched(watched)
 
-    untouched.remember(HERE, OTHER, REFUSED)
+    assert untouched.remember(HERE, OTHER, REFUSED)
     untouched.keep(HERE, without={ONE})
 
     assert untouched.recall(HERE) == watched.recall(HERE) == {ONE: HANDED_OVER}
 
 
 def test_a_place_where_nobody_looks_any_more_is_forgotten_in_the_end(redis_client: redis.Redis) -> None:
-    watched, key = RedisWatched(redis_client, StoreKeys("t")), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
+    watched, key = on_redis(redis_client), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
     watched.remember(HERE, ONE, HANDED_OVER)
     assert 0 < int(redis_client.ttl(key)) <= KEPT  # pyright: ignore[reportArgumentType]
 
@@ -76,7 +118,7 @@ def test_a_place_where_nobody_looks_any_more_is_forgotten_in_the_end(redis_clien
 
 
 def test_what_another_release_wrote_is_as_good_as_nothing(redis_client: redis.Redis) -> None:
-    watched, key = RedisWatched(redis_client, StoreKeys("t")), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
+    watched, key = on_redis(redis_client), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
     watched.remember(HERE, ONE, HANDED_OVER)
     redis_client.hset(key, OTHER, "what is this")
 
@@ -84,7 +126,13 @@ def test_what_another_release_wrote_is_as_good_as_nothing(redis_client: redis.Re
     assert unpacked(b"[1, 2]") is None
 
 
+def test_what_a_release_wrote_that_did_not_say_which_it_was_is_read() -> None:
+    assert unpacked(b"[7,8,null,0]") == Remembered(7, 8)
+    assert unpacked(b'[7,8,"it is empty",9]') == Remembered(7, 8, "it is empty", 9)
+    assert packed(Remembered(7, 8)) == b"[7,8,null,0]"
+
+
 def test_neither_a_path_nor_its_place_can_be_read_from_what_is_kept(redis_client: redis.Redis) -> None:
-    RedisWatched(redis_client, StoreKeys("t")).remember(HERE, ONE, HANDED_OVER)
+    on_redis(redis_client).remember(HERE, ONE, HANDED_OVER)
 
     assert keys_with(redis_client, "sessions", "laptop", "jsonl") == {}

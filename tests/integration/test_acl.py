@@ -1,5 +1,7 @@
 """The access list of deploy/acl: each user can do all of its work, and nothing that it must not."""
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 import redis
 from builders import vector_server
 from builders.command_line import Nous, command_line
+from builders.forbidden import IN_SCRIPTS, MUST_NOT
 from builders.guarded_server import ACL, Guarded, guarded, with_passwords
 from builders.waiting import wait_until
 from redis.exceptions import NoPermissionError
@@ -16,15 +19,15 @@ import nous as api
 from nous.bus.redis_errors import translated
 from nous.errors import NotAllowed
 from nous.jobs.rq.job import AllowListedJob
-from nous.producer import default_producer
 from nous.scope import Scope
 from nous.server import binary
 from nous.settings.model import Settings, WorkerSettings
 from nous.wiring import World, build, fleet
+from nous.wiring.producer import default_producer
 
-MISCONFIGURED = 4
+MISCONFIGURED, HOUR = 4, 3600
 GOOD = "User: Please remember that I live in {}.\n\nAssistant: I will remember that you live in {}.\n"
-STREAM, OWN = "nous:events:session_ended", "nous:bulk:decision_recorded"
+STREAM = "nous:events:session_ended"
 
 As = Callable[[str], Nous]
 
@@ -145,6 +148,41 @@ def test_a_producer_says_decisions_and_uses_the_library(
     assert api.record_decision("some session", "and Valkey").fresh
 
 
+def test_a_producer_says_that_a_session_goes_on(user: As, told: Callable[[str], Path]) -> None:
+    run = user("producer")
+
+    touched = [run("touch", told("Malmo")), run("touch", "by-its-id", "--background"), run("touch", "by-its-id")]
+
+    assert [(each.exit_code, each.stderr) for each in touched] == [(0, "")] * 3
+
+
+@pytest.mark.parametrize("options", [[], ["--upload"]])
+def test_a_producer_sweeps_folders_and_is_refused_nothing(
+    server: Guarded, user: As, tmp_path: Path, options: list[str]
+) -> None:
+    for name, text, age in (("new", GOOD, HOUR), ("old", GOOD, 50 * HOUR), ("bad", "", HOUR), ("gone", GOOD, HOUR)):
+        path = tmp_path / "swept" / f"{name}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (time.time() - age, time.time() - age))
+    sweep = ("watch", tmp_path / "swept", "--once", "--scope", f"swept{len(options)}", *options)
+    with server.client("operator") as client:
+        client.acl_log_reset()  # what other tests were refused
+
+    first = user("producer")(*sweep)
+    path.unlink()
+    looked = user("viewer")(*sweep, "--dry-run")
+    second = user("producer")(*sweep)
+
+    assert "4 seen: 3 handed over, 0 known, 0 still going, 0 past, 1 refused\n" in first.stdout
+    assert "2 known, 0 still going, 0 past, 0 refused, 1 refused before\n" in looked.stdout
+    assert "3 seen: 0 handed over, 2 known, 0 still going, 0 past, 0 refused, 1 refused before\n" in second.stdout
+    with server.client("operator") as client:
+        [key] = client.scan_iter(f"nous:watched:*/swept{len(options)}:*")
+        assert client.hlen(key) == 3
+    assert (server.refused("producer"), server.refused("viewer")) == (set(), set())
+
+
 def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
     server: Guarded, user: As, told: Callable[[str], Path]
 ) -> None:
@@ -192,56 +230,6 @@ def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, tol
 
     assert set(statuses) == {200}
     assert (deleted.status_code, deleted.text) == (403, "The Redis user of this dashboard may not do that.")
-
-
-ADMINISTRATION = [
-    "CONFIG GET *", "CONFIG SET appendonly no", "FLUSHALL", "FLUSHDB", "KEYS *", "SHUTDOWN NOSAVE", "DEBUG SLEEP 0",
-    "ACL LIST", "ACL SETUSER viewer allkeys", "CLIENT LIST", "CLIENT KILL ID 1", "MONITOR", "SCRIPT FLUSH", "SAVE",
-    "BGREWRITEAOF", "REPLICAOF a 1", "SWAPDB 0 1", "MODULE LIST", "FUNCTION FLUSH", "SLOWLOG GET", "SORT nous:x",
-]  # fmt: skip
-WRITING = [
-    f"XADD {STREAM} * event x", f"XADD {STREAM} MAXLEN 0 * event x", "SET nous:x 1", "SET nous:marker:x 1",
-    f"DEL {STREAM}", f"XTRIM {STREAM} MAXLEN 0", f"XGROUP CREATE {STREAM} g 0", f"XACK {STREAM} episode-summarizer 1-1",
-    f"XREADGROUP GROUP episode-summarizer c STREAMS {STREAM} >", "HSET nous:episodes:a/b/c x y", "LPUSH rq:queue:x y",
-    "SADD rq:queues x", "EXPIRE nous:x 1", "RENAME nous:x nous:y", "PUBLISH rq:pubsub:x y", "RESTORE nous:x 0 y",
-    f"XSETID {STREAM} 9-9", "COPY nous:x nous:y", "LMOVE rq:queue:x rq:queue:y LEFT LEFT", "GETDEL nous:x",
-]  # fmt: skip
-FOREIGN = ["GET other:x", "SET other:x 1", "DEL other:x", "HGETALL other:x", "GET nousy:x", "GET x"]
-READING = [
-    f"XRANGE {STREAM} - +", f"XREVRANGE {STREAM} + -", f"XREAD STREAMS {STREAM} 0", f"XLEN {STREAM}",
-    f"XINFO STREAM {STREAM} FULL", f"XPENDING {STREAM} episode-summarizer", "HGETALL nous:episodes:a/b/c",
-    f"XREADGROUP GROUP episode-summarizer c STREAMS {STREAM} >", f"XCLAIM {STREAM} episode-summarizer c 0 1-1",
-    "LRANGE nous:facts-rows:a/b/c 0 -1", "XRANGE nous:dead - +", "HGETALL rq:job:x", "LRANGE rq:queue:x 0 -1",
-    "GET nous:transcript:a/b/c:s:d", "SET nous:transcript:a/b/c:s:d x GET", "GETRANGE nous:transcript:a 0 -1",
-    "HGETALL nous:forgotten:a/b/c", "HVALS nous:decisions:a/b/c:d", "GET nous:answer:a/b/c:d:e", "SCAN 0",
-    "TYPE nous:x", "EXISTS nous:episodes:a/b/c", f"DUMP {STREAM}", f"OBJECT ENCODING {STREAM}", "SMEMBERS rq:workers",
-    f"MEMORY USAGE {STREAM}", f"COPY {STREAM} nous:marker:x", "SUBSCRIBE rq:pubsub:x", "MULTI", "WATCH nous:x",
-    f"XAUTOCLAIM {STREAM} episode-summarizer c 0 0", "HGET nous:episodes:a/b/c x", "HGET nous:calibrations x",
-]  # fmt: skip
-SPOILING = [
-    f"DEL {STREAM}", f"XDEL {STREAM} 1-1", f"XTRIM {STREAM} MAXLEN 0", f"SET {STREAM} x", "DEL nous:marker:x",
-    f"XGROUP DESTROY {STREAM} episode-summarizer", f"XGROUP SETID {STREAM} episode-summarizer $",
-    f"XGROUP DELCONSUMER {STREAM} episode-summarizer nous", f"XACK {STREAM} episode-summarizer 1-1",
-    "XADD nous:events:episode_summarized * event x", "XADD nous:dead * event x", "XADD nous:events:fact_learned * e x",
-    "SET nous:facts-head:a/b/c x", "HSET nous:forgotten:a/b/c x y", "HDEL nous:forgotten:a/b/c x", "SET nous:x 1",
-    "LPUSH rq:queue:x y", "HSET rq:job:x data y", "DEL nous:transcript:a", "XADD other * a b", "SET other:x 1",
-    f"RENAME {STREAM} nous:marker:x", f"EXPIRE {STREAM} 1", "UNLINK nous:marker:x", f"XSETID {STREAM} 9-9",
-    "PUBLISH rq:pubsub:x y", "GETDEL nous:marker:x", "FCALL f 0", "EVALSHA_RO x 0",
-]  # fmt: skip
-IN_SCRIPTS = [
-    ("return redis.call('XRANGE', KEYS[1], '-', '+')", STREAM),
-    ("return redis.call('DEL', KEYS[1])", STREAM),
-    ("return redis.call('GET', 'nous:facts-head:a/b/c')", STREAM),
-    ("return redis.call('SET', KEYS[1], 'x')", STREAM),
-    ("return redis.call('HGETALL', KEYS[1])", "nous:forgotten:a/b/c"),
-    ("return redis.call('FLUSHALL')", STREAM),
-    ("return redis.call('RPUSH', 'rq:queue:x', 'y')", STREAM),
-]
-MUST_NOT = {
-    "producer": [*ADMINISTRATION, *READING, *SPOILING, *FOREIGN],
-    "worker": [*ADMINISTRATION, *FOREIGN, "SCAN 0", "PUBLISH other x", "SUBSCRIBE other", "FCALL f 0"],
-    "viewer": [*ADMINISTRATION, *WRITING, *FOREIGN, "EVALSHA x 0", "SCRIPT LOAD x"],
-}
 
 
 @pytest.mark.parametrize(("who", "command"), [(who, each) for who, them in MUST_NOT.items() for each in them])

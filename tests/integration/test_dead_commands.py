@@ -111,12 +111,24 @@ def test_nothing_is_dropped_without_a_yes(nous: Nous, world: World, letters: lis
     accepted, done = on_terminal("dead", "drop", "--parked", answer="y\n")
 
     assert unasked.exit_code == 3
-    assert "were never done" in " ".join(asked.split())
+    assert "nothing was dropped: say --yes to drop 1 dead letter; " in unasked.stderr
+    assert "without its letter an event can never be redriven" in " ".join(asked.split())
+    assert "Drop 1 parked letter for good, so that its event is never tried again? [y/N]" in " ".join(asked.split())
     assert (declined, done) == (6, 0)
     assert "is dropped" in accepted
     assert [letter.id for letter in world.dead.letters()] == letters[:2]
     assert nous("dead", "drop", "--all", "--yes").exit_code == 0
     assert nous("status", "s0").stdout.count("its letter was dropped") == 1
+
+
+@pytest.mark.usefixtures("nous")
+def test_who_drops_is_asked_with_how_many_letters_that_is(letters: list[str]) -> None:
+    assert len(letters) == 3
+
+    asked, _ = on_terminal("dead", "drop", "--all", answer="n\n")
+
+    told = "Drop 2 dead letters and 1 parked letter for good, so that their 3 events are never tried again? [y/N]"
+    assert told in " ".join(asked.split())
 
 
 @pytest.mark.parametrize("command", [("redrive",), ("drop", "--yes"), ("redrive", "1-1", "--all")])

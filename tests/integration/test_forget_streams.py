@@ -142,6 +142,26 @@ def test_what_an_earlier_release_took_for_a_session_called_like_none_is_forgotte
     assert town.facts().keys() == before
 
 
+def test_what_others_write_of_a_forgotten_session_and_take_in_hand_themselves_does_not_bring_it_back(
+    town: Town,
+) -> None:
+    publish(town, SECRET, "plantedwords")
+    publish(town, OTHER, "otherwords")
+    town.settle()
+    said = [fields for _, fields in town.client.xrange(ENDED)]
+    for session in (SECRET, OTHER):
+        forget(town, Session(scope=HERE, name=session))
+    town.world.tombstones.lift(HERE, session_name(HERE, OTHER))
+
+    for fields in said:
+        town.client.xadd(ENDED, fields)
+    town.client.xreadgroup("episode-summarizer", "a stranger", {ENDED: ">"}, count=10)
+    town.settle()
+
+    assert [each.session_id for each in town.world.kit.episodes.recent(HERE)] == [OTHER]
+    assert town.balances() == {0}
+
+
 def rows(town: Town) -> Sequence[Row]:
     return town.world.kit.facts.read(HERE, embedder=NO_VECTORS).rows
 

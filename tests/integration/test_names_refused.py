@@ -14,9 +14,9 @@ from nous.bus.keys import BusKeys
 from nous.cli.frame import BAD_INPUT
 from nous.errors import BadInput
 from nous.events import DecisionRecorded, SessionCompacting, SessionEnded
-from nous.producer import default_producer
 from nous.scope import LONGEST_PART
 from nous.wiring import World
+from nous.wiring.producer import default_producer
 
 GOOD = "User: Please remember that I live in Berlin.\n\nAssistant: I will.\n"
 NAMES = {

@@ -15,13 +15,13 @@ from nous.codec import decode
 from nous.events import EpisodeSummarized, Event
 from nous.fact import Confirmed, Learned, Source
 from nous.learning.known import Knowledge
-from nous.producer import producer_of
 from nous.recall.why import Telling, grounds
 from nous.runtime.publish import About
 from nous.scope import Scope
 from nous.settings.model import Settings, WorkerSettings
 from nous.transcript import read_transcript
 from nous.wiring import World, build, fleet
+from nous.wiring.producer import producer_of
 
 SESSIONS = Path(__file__).parents[3] / "shared" / "data" / "claude_code"
 SCOPE = Scope(project="traced")

@@ -98,6 +98,16 @@ def test_what_is_past_can_be_had_with_a_longer_time(nous: Nous, world: World, tm
     assert lengths(world) == [0, 1]
 
 
+def test_a_session_is_over_when_it_was_idle_as_long_as_is_set_for_all_or_said(
+    nous: Nous, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    written(tmp_path, "s.txt", age=HOUR)
+    monkeypatch.setenv("NOUS_SESSIONS__IDLE", "2h")
+
+    assert "0 handed over, 0 known, 1 still going" in nous("watch", tmp_path, "--once").stdout
+    assert "1 handed over" in nous("watch", tmp_path, "--once", "--idle", "30m").stdout
+
+
 def test_a_session_in_two_scopes_is_handed_over_in_each(nous: Nous, tmp_path: Path) -> None:
     written(tmp_path, "s.txt")
 

@@ -11,13 +11,15 @@ import pytest
 from builders.episodes import HOME, episode
 from builders.kits import kit_of
 from builders.moody import Moody
+from structlog.testing import capture_logs
 
 from nous.effects import Effects, KeepVector, SaveEpisode
 from nous.episode import CandidateFact, Episode
-from nous.errors import Deferred
+from nous.errors import Deferred, Misconfigured
 from nous.events import EpisodesUnembedded, Event, SessionEnded
 from nous.kit import Kit
 from nous.learning.announcing import unembedded_episodes
+from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from nous.summary.announcing import announcement
 from workers.episode_embedder import NOTHING_WAITS, WORKER
@@ -168,6 +170,27 @@ def test_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:
     assert set(scene.waiting()) == {each.id for each in poisoned}
     assert all(scene.is_of(each) for each in good)
     assert steps[-1].skipped == NOTHING_WAITS
+
+
+def test_episodes_that_cannot_be_read_keep_no_others_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(Moody())
+    odd = {each.id for each in scene.save(*(f"p{number}" for number in range(40)))}
+    good = scene.save(*(f"s{number}" for number in range(40)))
+    get = scene.store.get
+
+    def read(scope: Scope, episode_id: UUID) -> Episode | None:
+        if episode_id in odd:
+            raise Misconfigured("the store holds no Episode that this release can read")
+        return get(scope, episode_id)
+
+    with monkeypatch.context() as patch, capture_logs() as logs:
+        patch.setattr(scene.store, "get", read)
+        steps = list(islice(scene.steps(), 20))
+
+    assert set(scene.waiting()) == odd
+    assert all(scene.is_of(each) for each in good)
+    assert steps[-1].skipped == NOTHING_WAITS
+    assert {UUID(line["id"]) for line in logs} == odd
 
 
 def test_another_embedder_makes_vectors_beside_those_of_the_first() -> None:

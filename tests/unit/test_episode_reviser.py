@@ -2,22 +2,16 @@
 
 import pytest
 from builders.answers import GOOD, SESSION, answer
-from builders.model_world import ModelWorld
+from builders.model_world import ModelWorld, outdated_by
 
-from nous.effects import KeepDecision, SaveEpisode
+from nous.effects import KeepDecision, NoteTried, SaveEpisode
 from nous.episode import Decision, Tier
-from nous.events import EpisodeOutdated, EpisodeSummarized
-from nous.runtime.upgrade import outdated
+from nous.events import EpisodeSummarized
 from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
 
 NEWER = "episode-2"
-
-
-def outdated_by(world: ModelWorld, by: str) -> EpisodeOutdated:
-    (episode,) = world.episodes
-    return outdated(episode, by=by, reason="test", kit=world.kit)
 
 
 def current_facts(world: ModelWorld) -> list[str]:
@@ -227,12 +221,18 @@ def test_without_a_model_it_waits_for_one() -> None:
     assert world.account("episode-reviser").done == 1
 
 
-def test_an_episode_that_nobody_has_is_skipped() -> None:
-    world = ModelWorld()
+def test_an_episode_that_nobody_has_is_skipped_and_not_offered_any_more() -> None:
+    world, other = ModelWorld(), ModelWorld()
     world.publish()
     world.work()
+    (episode,) = world.episodes
+    other.store.apply([NoteTried(scope=Scope(), episode_id=episode.id, by="an older release")])
 
-    assert WORKER.build(ModelWorld().kit)(outdated_by(world, "x")).skipped == NO_EPISODE
+    effects = WORKER.build(other.kit)(outdated_by(world, "x"))
+
+    assert effects.skipped == NO_EPISODE
+    assert other.store.apply(effects.writes) is None
+    assert list(other.store.unrefined()) == []
 
 
 def test_an_episode_of_which_nothing_was_kept_is_skipped() -> None:

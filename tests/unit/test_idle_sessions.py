@@ -1,16 +1,14 @@
 """Sessions that nobody ends are ended once they are idle, each once."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from uuid import uuid5
 
 import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, TOUCHES, IdleWorld
+from builders.meddled import meddled
 
-from nous.bus.base import Lane, Verdict
-from nous.bus.memory import MemoryBus
+from nous.bus.base import Lane
 from nous.course import Stage
 from nous.effects import Effects
 from nous.errors import BadInput
@@ -32,25 +30,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "s1.txt"
     path.write_text(SESSION)
     return path
-
-
-class Meddled:
-    """A bus on which *befalls* happens right before effects are applied, and which fails where it raises."""
-
-    def __init__(self, bus: MemoryBus, befalls: Callable[[Effects], object]) -> None:
-        self._bus = bus
-        self._befalls = befalls
-
-    def apply(self, effects: Effects, **how: Any) -> Verdict:
-        self._befalls(effects)
-        return self._bus.apply(effects, **how)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._bus, name)
-
-
-def meddled(world: IdleWorld, befalls: Callable[[Effects], object]) -> Any:
-    return Meddled(world.bus, befalls)
 
 
 def test_a_session_that_is_idle_for_longer_than_allowed_is_ended_once(world: IdleWorld, path: Path) -> None:
@@ -89,7 +68,7 @@ def test_two_who_close_at_once_end_it_once(world: IdleWorld, path: Path) -> None
     world.work()
     world.now += IDLE + 1
 
-    first = list(world.finisher(meddled(world, lambda _: world.close())).close())
+    first = list(world.finisher(meddled(world.bus, lambda _: world.close())).close())
 
     assert first == []
     assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
@@ -104,7 +83,7 @@ def test_activity_while_it_is_closed_keeps_it_open(world: IdleWorld, path: Path)
         world.touch(path=path)
         world.work()
 
-    assert list(world.finisher(meddled(world, go_on)).close()) == []
+    assert list(world.finisher(meddled(world.bus, go_on)).close()) == []
     assert (world.stage(), world.ends) == (Stage.OPEN, 0)
 
 
@@ -158,7 +137,7 @@ def test_sessions_that_cannot_be_closed_do_not_stop_the_others(world: IdleWorld,
         if effects.events[0].session_id.startswith("bad"):
             raise BadInput("a test")
 
-    deeds = list(world.finisher(meddled(world, fail)).close())
+    deeds = list(world.finisher(meddled(world.bus, fail)).close())
 
     assert [deed.session_id for deed in deeds] == ["good"]
     assert len(world.close()) == count

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nous.readable import one_line, readable
+from nous.readable import one_line, readable, shortened
 
 MARKS = "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u200b", "\u00ad"
 BREAKS = "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"
@@ -29,3 +29,12 @@ def test_what_is_a_row_stays_one(lines: str) -> None:
 
 def test_the_breaks_of_a_long_blank_text_are_found_at_once() -> None:
     assert one_line(" " * 1_000_000) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "left"),
+    [("as it is", 8, "as it is"), ("as it is not", 8, "as it i…"), (" on\n one \t line", 11, "on one line")],
+)
+def test_a_text_that_is_shortened_is_one_line_that_shows_where_it_was_cut(text: str, most: int, left: str) -> None:
+    assert shortened(text, most) == left
+    assert len(left) <= most

@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
+from builders.meddled import meddled
 
 from nous.bus.base import Lane
 from nous.course import Course, Stage, closed, ended_by_idleness
 from nous.effects import NoteCourse
+from nous.events import SessionEnded
+from nous.runtime.finishing import Deed
 from nous.scope import Scope
 
 
@@ -155,6 +158,31 @@ def test_an_end_that_was_lost_sight_of_is_said_again(world: IdleWorld, path: Pat
     world.work()
 
     assert (world.stage(), len(world.episodes), world.ends) == (Stage.ENDED, 1, 1)
+
+
+def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path: Path) -> None:
+    path.write_text(SESSION)
+    half_closed(world, path)
+    others: list[Deed] = []
+
+    own = list(world.finisher(meddled(world.bus, lambda _: others.extend(world.recover()))).recover())
+
+    assert [the_only([deed.what]) for deed in (*own, *others)] == ["ended again"]
+    assert world.ends == 1
+
+
+def test_an_end_that_was_said_already_is_not_told_again_though_its_entry_is_gone(world: IdleWorld, path: Path) -> None:
+    path.write_text(SESSION)
+    course = half_closed(world, path)
+    world.bus.publish(ended_by_idleness(course))
+    world.publish("s2", text=SESSION)
+    world.work()
+    world.store.apply([NoteCourse(course=course, replaces=world.course())])
+    assert sum(world.bus.trim(SessionEnded, lane=Lane.LIVE, keep=0)) == 1
+
+    assert (recovered(world), recovered(world)) == ([], [])
+
+    assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
 
 
 def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(world: IdleWorld, path: Path) -> None:

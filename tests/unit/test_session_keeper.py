@@ -7,8 +7,9 @@ import pytest
 from builders.answers import SESSION
 from builders.idle import TOUCHES, IdleWorld
 
-from nous.bus.base import Lane
-from nous.course import Course, Stage
+from nous.bus.base import Lane, Refused
+from nous.course import Course, Stage, closed, ended_by_idleness
+from nous.effects import NoteCourse
 from nous.errors import Misconfigured
 from nous.scope import Scope
 from workers.session_keeper import NOTHING_NEW, WORKER
@@ -77,6 +78,38 @@ def test_touches_that_two_processes_note_at_once_are_both_noted(world: IdleWorld
 
     course = world.course()
     assert (course.since, course.named is not None) == (later.at, True)
+
+
+def test_that_there_is_nothing_new_holds_only_while_what_was_found_is_there(world: IdleWorld) -> None:
+    world.touch(path=PATH)
+    world.work()
+    found = world.course()
+    world.touch(at=world.date() - timedelta(minutes=5))
+    [delivery] = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=1, lease=60)
+    effects = WORKER.build(world.kit)(delivery.event)
+    assert effects.skipped == NOTHING_NEW
+
+    now = closed(found, ended_by_idleness(found))
+    world.store.apply([NoteCourse(course=now, replaces=found)])
+
+    assert isinstance(world.bus.commit(delivery, effects), Refused)
+    world.work(120, step=61)
+    assert (world.course(), world.account(TOUCHES.group).skipped) == (now, {NOTHING_NEW: 1})
+
+
+def test_a_touch_of_which_the_server_loses_what_it_told_nothing_new_to_is_noted(world: IdleWorld) -> None:
+    world.touch(path=PATH)
+    world.work()
+    touch = world.touch(at=world.date() - timedelta(minutes=5))
+    [delivery] = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=1, lease=60)
+    stale = WORKER.build(world.kit)(delivery.event)
+    lost = IdleWorld()
+
+    assert lost.store.apply(stale.writes) is not None
+    lost.bus.publish(touch)
+    lost.work()
+
+    assert lost.course().since == touch.at
 
 
 def test_what_cannot_be_read_of_how_far_a_session_has_come_does_not_cost_its_episode(world: IdleWorld) -> None:

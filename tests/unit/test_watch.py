@@ -2,15 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene
+from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
 from nous.bus.base import Lane
-from nous.errors import Misconfigured, NotFound, Unavailable
+from nous.errors import Unavailable
 from nous.runtime.publish import About
 from nous.runtime.watch import Journal
 from nous.runtime.watching import Fate, Sweep
@@ -21,10 +20,6 @@ from nous.store.watched import Place
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
-
-
-def counts(sweep: Sweep) -> Mapping[Fate, int]:
-    return {fate: count for fate, count in sweep.fates.items() if count}
 
 
 def test_what_is_over_is_handed_over_once_and_what_goes_on_or_is_past_is_left(scene: Scene) -> None:
@@ -107,57 +102,6 @@ def test_what_is_written_while_a_file_is_read_is_seen_later(scene: Scene) -> Non
     assert scene.read == [path]
     assert counts(scene.sweep()) == {Fate.KNOWN: 1}
     assert scene.read == []
-
-
-def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene) -> None:
-    path = scene.write("bad.jsonl", text='{"secret": 1\n')
-    scene.write("good.txt")
-
-    first, second = scene.sweep(), scene.sweep()
-
-    assert counts(first) == {Fate.REFUSED: 1, Fate.HANDED_OVER: 1}
-    assert "no transcript that nous can read" in first.refused[path]
-    assert counts(second) == {Fate.REFUSED_BEFORE: 1, Fate.KNOWN: 1}
-    assert second.refused_before == {path: "no transcript that nous can read"}
-    scene.write("bad.jsonl", text=TEXT)
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1, Fate.KNOWN: 1}
-
-
-@pytest.mark.parametrize(
-    ("error", "fate"),
-    [
-        (NotFound("it is gone"), Fate.PUT_OFF),
-        (Unavailable("the disk fails"), Fate.PUT_OFF),
-        (RecursionError("a defect"), Fate.REFUSED),
-    ],
-)
-def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Exception, fate: Fate) -> None:
-    bad = scene.write("bad.txt", age=HOUR)
-    scene.write("good.txt")
-
-    def fail(path: Path) -> None:
-        if path == bad:
-            raise error
-
-    scene.instead = fail
-
-    assert counts(scene.sweep()) == {fate: 1, Fate.HANDED_OVER: 1}
-    scene.instead = lambda _: None
-    assert counts(scene.sweep())[Fate.KNOWN if fate is Fate.REFUSED else Fate.HANDED_OVER] == 1
-
-
-def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_known(scene: Scene) -> None:
-    scene.write("s.txt")
-
-    def fail(_: Path) -> None:
-        raise Misconfigured("refused")
-
-    scene.instead = fail
-    with pytest.raises(Misconfigured):
-        scene.sweep()
-
-    scene.instead = lambda _: None
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
 
 
 def test_a_file_that_two_folders_hold_is_handed_over_once(scene: Scene) -> None:

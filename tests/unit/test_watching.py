@@ -1,6 +1,7 @@
 """What a file is to a sweep, by its time and size alone."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,11 +54,30 @@ def test_a_file_that_has_grown_since_is_over_again_once_it_is_idle() -> None:
 
 
 def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
-    refused = found(2 * HOUR).told("it is empty")
+    refused = found(2 * HOUR).refused("it is empty", release="")
 
     assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is Verdict.REFUSED_BEFORE
     assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is Verdict.OVER
     assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is Verdict.OVER
+
+
+def test_what_another_release_has_refused_is_looked_at_again() -> None:
+    refused = found(2 * HOUR).refused("it is empty", release="1.0")
+    verdicts = [
+        decide(found(2 * HOUR), each, NOW, rules=replace(RULES, release=release))
+        for each in (refused, replace(refused, release=""), found(2 * HOUR).told())
+        for release in ("1.0", "1.1")
+    ]
+
+    assert verdicts == [Verdict.REFUSED_BEFORE, *[Verdict.OVER] * 3, *[Verdict.KNOWN] * 2]
+
+
+def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credentials() -> None:
+    quoted = "'I told you that my sister lives in Bergen' and api_key=sk-Abcd1234Efgh5678Ijkl9012"
+
+    kept = found(0).refused(f"/sessions/one.jsonl: of 'one.jsonl' the line {quoted}", release="").refused
+
+    assert kept == "this file: of 'this file' the line '41 characters' and [hidden]"
 
 
 def test_who_may_read_it_is_nothing_to_a_file_that_was_handed_over() -> None:
@@ -82,7 +102,7 @@ def test_any_file_is_one_of_these_and_handing_it_over_makes_it_known(
 
     assert decide(any_file, remembered, NOW, rules=RULES) in set(Verdict)
     assert decide(any_file, any_file.told(), NOW, rules=RULES) is Verdict.KNOWN
-    assert decide(any_file, any_file.told("no"), NOW, rules=RULES) is Verdict.REFUSED_BEFORE
+    assert decide(any_file, any_file.refused("no", release=""), NOW, rules=RULES) is Verdict.REFUSED_BEFORE
     assert lane_of(any_file, NOW) in set(Lane)
 
 

@@ -1,1 +1,1 @@
-"""The Lua scripts of vector sets. Each file says at its top what it promises and what it is given."""
+"""The Lua scripts of the store. Each file says at its top what it promises and what it is given."""

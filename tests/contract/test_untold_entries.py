@@ -1,0 +1,148 @@
+"""Entries that came to a group past `receive`, or with whose reader it was over too early to see what they tell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import fakeredis
+import pytest
+import redis
+from typing_extensions import override  # typing has it from Python 3.12 on
+
+from nous.bus.base import REPEATED, Delivery, Grave, Lane, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Account
+from nous.bus.plan import Plan
+from nous.bus.progress import Patience
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_ledger import RedisLedger
+from nous.bus.redis_tombstones import RedisTombstones
+from nous.bus.tombstones import FORGOTTEN, Tombstone, name_of
+from nous.codec import encode
+from nous.effects import Effects
+from nous.errors import Unavailable
+from nous.events import SessionEnded
+from nous.jobs.memory import MemoryJobs
+from nous.runtime.sweep import Sweeper
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+KEYS = BusKeys("t")
+STREAM = KEYS.stream(SessionEnded.type, Lane.LIVE)
+LEASE = 60.0
+
+
+class Dying(RedisBus):
+    """A bus whose process is gone as soon as it has read."""
+
+    @override
+    def _first_tellings(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        raise Unavailable("a test")
+
+
+class Street:
+    """A bus into whose streams others write, from which others read, and its sweeper."""
+
+    def __init__(self, client: Any, clock: Any) -> None:
+        self.client, self.clock = client, clock
+        self.bus = self._bus(RedisBus)
+        self.jobs = MemoryJobs()
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=self.jobs, patience=Patience(lease=LEASE), ahead=4)
+        self.sweeper.sweep()
+
+    def _bus(self, kind: type[RedisBus]) -> RedisBus:
+        return kind(self.client, plan_of=lambda _: Plan(), keys=KEYS, clock=self.clock)
+
+    def write(self, event: SessionEnded) -> None:
+        self.client.xadd(STREAM, {"event": encode(event)})
+
+    def forget(self, event: SessionEnded) -> None:
+        tombstone = Tombstone(at=event.time, is_done=True)
+        RedisTombstones(self.client, KEYS).put(event.scope, [name_of(event)], tombstone)
+
+    def read(self, who: str) -> None:
+        """Have all that is there read, by a stranger or by a process of ours that dies of it."""
+        if who == "a stranger":
+            self.client.xreadgroup(SUMMARIZER.group, "stranger", {STREAM: ">"}, count=10)
+            return
+        with pytest.raises(Unavailable):
+            self._bus(Dying).receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=LEASE)
+
+    def later(self) -> int:
+        self.clock.now += LEASE + 1
+        return self.sweeper.sweep()
+
+    @property
+    def account(self) -> Account:
+        return RedisLedger(self.client, KEYS).account(SUMMARIZER)
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def street(request: pytest.FixtureRequest, clock: Any) -> Street:
+    if request.param == "fakeredis":
+        return Street(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2), clock)
+    client: redis.Redis = request.getfixturevalue("redis_client")
+    return Street(client, clock)
+
+
+WHO: Sequence[str] = ("a stranger", "one that dies")
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_what_is_told_of_a_forgotten_session_does_not_bring_it_back(street: Street, ended: Any, who: str) -> None:
+    street.forget(ended("secret"))
+    street.write(ended("secret"))
+    street.write(ended("another"))
+
+    street.read(who)
+
+    assert street.later() == 1
+    assert street.account.skipped == {FORGOTTEN: 1}
+    assert (street.account.received, street.account.in_flight, street.account.balance) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_what_is_told_twice_is_done_once(street: Street, ended: Any, who: str) -> None:
+    street.write(ended())
+    street.write(ended())
+
+    street.read(who)
+
+    assert street.later() == 1
+    assert street.account.skipped == {REPEATED: 1}
+    assert (street.account.received, street.account.in_flight, street.account.balance) == (2, 1, 0)
+
+
+def test_what_is_tried_again_is_not_taken_for_a_repetition_of_itself(street: Street, ended: Any) -> None:
+    street.write(ended())
+    [delivery] = street.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=LEASE)
+
+    for attempt in (1, 2):
+        assert street.bus.begin(delivery.ticket, attempt=attempt, lease=LEASE)
+        assert street.later() == 1
+
+    assert street.bus.open(delivery.ticket)
+    street.bus.commit(delivery, Effects())
+    assert (street.account.done, street.account.skipped, street.account.balance) == (1, {}, 0)
+
+
+def test_what_is_redriven_of_a_forgotten_session_does_not_bring_it_back(street: Street, ended: Any) -> None:
+    street.write(ended())
+    [delivery] = street.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=LEASE)
+    street.bus.bury(delivery.ticket, progress=None, reason="of a later release", grave=Grave.PARKED)
+    street.forget(ended())
+    dead = RedisDeadLetters(street.client, KEYS, clock=street.clock)
+    [letter] = dead.letters()
+
+    assert dead.redrive(letter, SUMMARIZER)
+
+    assert street.later() == 0
+    assert (street.account.skipped, street.account.parked, street.account.balance) == ({FORGOTTEN: 1}, 0, 0)
+
+
+def test_a_session_that_is_let_back_before_it_is_tried_again_is_let_back(street: Street, ended: Any) -> None:
+    street.forget(ended())
+    street.write(ended())
+    street.read("a stranger")
+    RedisTombstones(street.client, KEYS).lift(ended().scope, name_of(ended()))
+
+    assert street.later() == 1

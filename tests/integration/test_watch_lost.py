@@ -1,0 +1,108 @@
+"""A sweep under which the server loses its last writes, as a power cut would take them."""
+
+import os
+import signal
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from builders.waiting import wait_until
+from typing_extensions import override
+
+from nous.bus.base import Lane
+from nous.bus.keys import BusKeys
+from nous.producer import Producer
+from nous.runtime.publish import About
+from nous.runtime.watch import Watcher
+from nous.runtime.watching import Fate, Rules, Sent, Sweep
+from nous.scope import Scope
+from nous.server import embedded, lock
+from nous.server.place import locate
+from nous.store.keys import StoreKeys
+from nous.store.redis_watched import RedisWatched
+from nous.store.watched import Place, Remembered
+from nous.wiring import World
+from nous.wiring.producer import producer_of
+
+HOUR = 3600.0
+
+
+class PowerCut:
+    """Cuts the server's log where it ended at the last `mark`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._place = locate(directory)
+        self._length = 0
+
+    def mark(self) -> None:
+        self._length = self._log.stat().st_size
+
+    def strike(self) -> None:
+        with lock.held(self._place.election, within=60):
+            os.kill(int(self._place.pid.read_text()), signal.SIGKILL)
+            wait_until(lambda: not lock.is_held(self._place.alive), "the server's end")
+            os.truncate(self._log, self._length)
+        embedded.ensure(self._directory)
+
+    @property
+    def _log(self) -> Path:
+        return max((self._place.home / "appendonlydir").glob("*.incr.aof"))
+
+
+class Struck(RedisWatched):
+    """Has the power cut *before* it remembers a file, or after."""
+
+    before: bool
+    cut: PowerCut | None = None
+
+    @override
+    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+        if self.cut and self.before:
+            self.cut.strike()
+        is_remembered = super().remember(place, name, what, after=after)
+        if self.cut and not self.before:
+            self.cut.strike()
+        return is_remembered
+
+
+def sweep(world: World, folder: Path, watched: RedisWatched) -> Sweep:
+    def hand_over(path: Path, *, lane: Lane) -> Iterator[Sent]:
+        producer: Producer = producer_of(world)
+        for each in producer.publish(path, About(), lane=lane):
+            yield Sent(each.event.session_id, each.event.id, each.receipt.fresh)
+
+    watcher = Watcher(
+        [Place(Scope(), "here", folder)],
+        watched=watched,
+        hand_over=hand_over,
+        rules=Rules(idle=HOUR / 2, since=30 * 24 * HOUR),
+        clock=time.time,
+        interval=1,
+        told=lambda _: None,
+    )
+    return watcher.sweep()
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before it is remembered", "after it is remembered"])
+def test_whatever_the_server_loses_it_is_told_again_of_what_it_no_longer_knows(
+    world: World, directory: Path, tmp_path: Path, *, before: bool
+) -> None:
+    path = tmp_path / "s.txt"
+    path.write_text("User: I live in Berlin.\n\nAssistant: I will remember that.\n")
+    os.utime(path, (time.time() - HOUR, time.time() - HOUR))
+    watched = Struck(world.client, StoreKeys(), bus_keys=BusKeys())
+    watched.before, watched.cut = before, PowerCut(directory)
+    world.client.set("nous:synced", "")
+    watched.cut.mark()
+
+    struck = sweep(world, tmp_path, watched)
+    watched.cut = None
+
+    assert world.client.xlen(BusKeys().stream("session_ended", Lane.LIVE)) == 0
+    assert struck.fates[Fate.PUT_OFF if before else Fate.HANDED_OVER] == 1
+    assert sweep(world, tmp_path, watched).fates[Fate.HANDED_OVER] == 1
+    assert world.client.xlen(BusKeys().stream("session_ended", Lane.LIVE)) == 1
+    assert sweep(world, tmp_path, watched).fates[Fate.KNOWN] == 1
