@@ -12,7 +12,6 @@ from nous.bus.base import Bus, Lane, Receipt, Subscription, Ticket
 from nous.bus.ledger import DeadLetters, Ledger, Whereabouts
 from nous.bus.tombstones import Tombstones, WasForgotten, name_of
 from nous.codec import checked_name
-from nous.effects import Effects, ReleaseTranscript
 from nous.episode import Decision
 from nous.errors import NotAllowed
 from nous.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
@@ -84,7 +83,7 @@ class Producer:
                 [receipt] = self._bus.publish(event, lane=lane, durable=durable)
             except WasForgotten as error:
                 with _as_far_as_allowed(warn, f"what {event.session_id} uploaded stays until it is forgotten again"):
-                    self._release(event)
+                    self._bus.release(event)
                 refusal = refusal or error
                 continue
             if not receipt.fresh:
@@ -142,19 +141,11 @@ class Producer:
 
     def _follow_up(self, event: SessionEvent) -> None:
         """See to an event that was published before: a dead one is tried again, and nothing is kept for a done one."""
-        readers = (reader for reader in self._readers if reader.kind is type(event))
-        seen = {reader: self._ledger.locate(event.id, reader) for reader in readers}
-        for reader, location in seen.items():
+        for reader in (each for each in self._readers if each.kind is type(event)):
+            location = self._ledger.locate(event.id, reader)
             if location.where is Whereabouts.DEAD and location.ticket:
                 self._redrive(location.ticket, reader)
-        is_done = {location.where for location in seen.values()} <= {Whereabouts.DONE, Whereabouts.SKIPPED}
-        if is_done:
-            self._release(event)
-
-    def _release(self, event: SessionEvent) -> None:
-        """Remove what was uploaded for *event*, if anything was: nobody is going to read it."""
-        if event.dataref and event.dataref.startswith("redis:"):
-            self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
+        self._bus.release(event)
 
     def _redrive(self, ticket: Ticket, reader: Subscription) -> None:
         for letter in self._dead.letters(limit=100_000):

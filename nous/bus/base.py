@@ -107,11 +107,19 @@ class Bus(Protocol):
     """
 
     def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
-        """Append each event, unless it was published before. *durable* waits until the disk has it.
+        """Append each event, unless it was published before. *durable* waits until the disk has it, and its upload.
 
         Raises:
+            Unavailable: what was uploaded for it is not there (see `nous.store.uploads`); upload and publish again.
             Misconfigured: *durable* was asked of a server that cannot promise it.
             BadInput: its session was forgotten (see `nous.bus.tombstones`).
+        """
+        ...
+
+    def release(self, event: Event) -> bool:
+        """Remove what was uploaded for *event*, whether published or forgotten, if nobody needs it; whether it went.
+
+        It is needed until every group is through with the event, and as long as a letter could have it tried again.
         """
         ...
 
@@ -196,7 +204,7 @@ class Bus(Protocol):
         """Acknowledge the delivery and write a letter that says why, if it is pending and still at *progress*.
 
         The letter has the delivery's history, *mishap* last, and *traceback*. Of what is dead, `job_dead_lettered` is
-        published in the same step.
+        published in the same step, unless it is one of those itself.
         """
         ...
 

@@ -53,8 +53,13 @@ def fields_of(
 
 def announcement(
     ticket: Ticket, *, event: Event | None, reason: str, progress: Progress | None, at: datetime
-) -> JobDeadLettered:
-    """What is said of *ticket*, which is dead; where its event cannot be read, in the scope of those that name none."""
+) -> JobDeadLettered | None:
+    """What is said of *ticket*, which is dead; where its event cannot be read, in the scope of those that name none.
+
+    Nothing is said of what itself says that something is dead: whoever cannot take that would be told so without end.
+    """
+    if issubclass(ticket.subscription.kind, JobDeadLettered):
+        return None
     group, kind = ticket.subscription.group, ticket.subscription.kind.type
     counted = progress or Progress(attempt=0)
     what = {"worker": group, "type": kind, "lane": ticket.lane.value, "entry": ticket.entry}

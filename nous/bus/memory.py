@@ -27,9 +27,9 @@ from nous.bus.memory_log import MemoryLog, place_of
 from nous.bus.mishaps import Mishap, noted
 from nous.bus.progress import Progress, State
 from nous.codec import UnknownEvent, decode, encode
-from nous.effects import Effects, Write
-from nous.errors import BadInput
-from nous.events import Event
+from nous.effects import Effects, ReleaseTranscript, Write
+from nous.errors import BadInput, Unavailable
+from nous.events import Event, SessionEvent
 from nous.readable import shortened
 
 _FIRST = Progress()
@@ -39,21 +39,32 @@ class MemoryBus(MemoryBooks):
     """A `Bus` in one process, and its books beside it. *clock* gives seconds since the epoch.
 
     *write* applies a handler's writes, all of them or none: it answers None, or the reason for its refusal.
+    *has_upload* tells whether what was uploaded for an event is there.
     """
 
     def __init__(
         self,
         write: Callable[[Sequence[Write]], str | None] = write_nothing,
         *,
+        has_upload: Callable[[Event], bool] = lambda _: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(MemoryLog(clock))
         self._write = write
+        self._has_upload = has_upload
 
     def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
         del durable  # There is no disk to wait for.
         with self._log.changed:
             return [self._publish(event, lane) for event in events]
+
+    def release(self, event: Event) -> bool:
+        if not isinstance(event, SessionEvent) or not (event.dataref or "").startswith("redis:"):
+            return False
+        with self._log.changed:
+            if self._log.may_be_read(event):
+                return False
+            return self._write((ReleaseTranscript(scope=event.scope, dataref=event.dataref or ""),)) is None
 
     def append(self, type_: str, raw: bytes, *, lane: Lane = Lane.LIVE) -> str:
         """Put *raw* into a stream as a foreign producer would, with no marker; returns the entry's id."""
@@ -167,8 +178,8 @@ class MemoryBus(MemoryBooks):
             fields = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
             letter = letter_of(letter_id, {name: str(value) for name, value in fields.items()})
             self._log.letters[letter_id] = replace(letter, history=noted(pending.history, mishap, self._log.date))
-            if grave is Grave.DEAD:
-                told = announcement(ticket, event=event, reason=letter.reason, progress=progress, at=self._log.date)
+            told = announcement(ticket, event=event, reason=letter.reason, progress=progress, at=self._log.date)
+            if told and grave is Grave.DEAD:
                 self.append(told.type, encode(told))
             return True
 
@@ -191,6 +202,8 @@ class MemoryBus(MemoryBooks):
     def _publish(self, event: Event, lane: Lane) -> Receipt:
         markers = self._log.markers
         fresh = event.id not in markers
+        if fresh and not self._has_upload(event):
+            raise Unavailable(f"what was uploaded of session {event.session_id} is not there: publish it again")
         if fresh:
             markers[event.id] = f"{lane}/{self.append(event.type, encode(event), lane=lane)}"
         known_lane, _, entry = markers[event.id].partition("/")

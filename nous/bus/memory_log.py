@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import UUID
 
-from nous.bus.base import Ticket
+from nous.bus.base import Subscription, Ticket
 from nous.bus.ledger import Letter
 from nous.bus.letters import event_of
 from nous.bus.memory_groups import Group, Place
@@ -44,6 +44,23 @@ class MemoryLog:
         """The event behind a ticket, if it is there and can be read."""
         with self.changed:
             return event_of(self.streams[place_of(ticket)].get(ticket.entry), ticket)
+
+    def may_be_read(self, event: Event) -> bool:
+        """Whether somebody may still come to *event*; of one that stands nowhere, nobody can tell."""
+        with self.changed:
+            name = self.markers.get(event.id)
+            if name is None:
+                return True
+            ticket = Ticket.named(name, Subscription("", type(event)))
+            place = place_of(ticket)
+            before = list(self.streams[place])
+            readers = [group for group in self.groups.values() if place in group.read]
+            if ticket.entry not in before:
+                return False
+            is_offered = all(group.read[place] > before.index(ticket.entry) for group in readers)
+            is_pending = any(name in group.pending for group in readers)
+            is_set_aside = any((each.lane, each.entry) == (ticket.lane, ticket.entry) for each in self.letters.values())
+            return not readers or not is_offered or is_pending or is_set_aside
 
     def next_entry(self) -> str:
         """An id that no entry and no letter has."""

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 MOST = 12
-"""Mishaps that are kept of one delivery; so many in `prelude.lua`, too."""
+"""Mishaps that are kept of one delivery, and jobs of its attempts; so many in `prelude.lua`, too."""
 
 
 class Fate(StrEnum):

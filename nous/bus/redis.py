@@ -6,6 +6,7 @@ in `nous.bus.keys`, the scripts in `nous/bus/scripts`.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import uuid4
@@ -24,10 +25,11 @@ from nous.bus.progress import Progress
 from nous.bus.redis_burial import RedisBurial
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.redis_groups import Groups
-from nous.bus.redis_waiting import wait_for, wait_for_disk
+from nous.bus.redis_publishing import RedisPublishing
+from nous.bus.redis_waiting import wait_for, wait_for_entry
 from nous.bus.scripts import Scripts
-from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
-from nous.codec import LARGEST, UnknownEvent, decode, encode, too_large
+from nous.bus.tombstones import FORGOTTEN, name_of, texts_told_by, told_by
+from nous.codec import LARGEST, UnknownEvent, decode, too_large
 from nous.effects import Effects, Write
 from nous.errors import BadInput
 from nous.events import Event
@@ -49,7 +51,8 @@ class RedisBus:
     """A `Bus` on one Redis primary. *plan_of* turns a handler's write into checks and commands for the commit.
 
     *subscriptions* are groups that `publish` creates, so that a producer that is there first loses nothing to them and
-    autoscalers find them. *clock* replaces the server's time (seconds since the epoch), for tests.
+    autoscalers find them. *upload_of* names the key of what was uploaded for an event, if anything was.
+    *clock* replaces the server's time (seconds since the epoch), for tests.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class RedisBus:
         plan_of: Callable[[Write], Plan],
         keys: BusKeys | None = None,
         subscriptions: Sequence[Subscription] = (),
+        upload_of: Callable[[Event], str | None] = lambda _: None,
         marker_ttl: int = _WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -71,15 +75,15 @@ class RedisBus:
         self._burial = RedisBurial(client, self._keys, self._run)
         self._cursors: dict[tuple[str, Lane], str] = {}
         self._groups = Groups(client, subscriptions)
+        self._publishing = RedisPublishing(
+            client, self._keys, self._run, self._groups, upload_of=upload_of, marker_ttl=marker_ttl
+        )
 
     def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
-        for kind in {type(event) for event in events}:
-            self._groups.ensure_subscribers(self._keys.stream(kind.type, lane), kind)
-        receipts = [self._publish(event, lane) for event in events]
-        if durable:
-            kept = {self._keys.marker(each.event_id): f"{each.lane}/{each.entry}" for each in receipts}
-            wait_for_disk(self._client, kept)
-        return receipts
+        return self._publishing.publish(*events, lane=lane, durable=durable)
+
+    def release(self, event: Event) -> bool:
+        return self._publishing.release(event)
 
     def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
         # What is set aside frees its place: somebody who is offered nothing waits, and there may be more to read.
@@ -96,7 +100,7 @@ class RedisBus:
         streams = [self._keys.stream(subscription.kind.type, lane) for lane in lanes]
         with translated():
             read_up_to = {stream: self._groups.read_up_to(stream, subscription.group) for stream in streams}
-            self._client.xread(read_up_to, count=1, block=max(int(seconds * 1000), 1))
+            wait_for_entry(self._client, read_up_to, seconds=seconds, ahead=partial(self._run, "ahead"))
 
     def open(self, ticket: Ticket) -> Delivery | None:
         _, delivery = self._open(ticket, "", "", 0)
@@ -219,14 +223,6 @@ class RedisBus:
             self._burial.set_aside(ticket, reason=_LOST, grave=Grave.DEAD)
             return False, None
         return bool(swapped), self._read(ticket, event[0], Progress.decode(progress))
-
-    def _publish(self, event: Event, lane: Lane) -> Receipt:
-        keys = (self._keys.stream(event.type, lane), self._keys.marker(event.id), self._keys.forgotten(event.scope))
-        fresh, place = self._run("publish", keys, (encode(event), lane.value, self._marker_ttl, name_of(event)))
-        if fresh < 0:
-            raise refusal(event, place)
-        lane_name, _, entry = place.decode().partition("/")
-        return Receipt(event.id, Lane(lane_name), entry, bool(fresh))
 
     def _known(self, names: Iterable[tuple[Scope, str]]) -> Plan:
         """Go on if nothing of *names*, by scope, was forgotten."""

@@ -80,7 +80,8 @@ class RedisBurial:
         self, ticket: Ticket, event: Event | None, letter: dict[str, str | int], progress: Progress | None
     ) -> bytes:
         at = datetime.now(UTC)
-        return encode(announcement(ticket, event=event, reason=str(letter["reason"]), progress=progress, at=at))
+        told = announcement(ticket, event=event, reason=str(letter["reason"]), progress=progress, at=at)
+        return encode(told) if told else b""
 
     def _peek(self, ticket: Ticket) -> Event | None:
         """The event behind a ticket, if it is there and can be read."""

@@ -15,9 +15,12 @@ def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
-def whole_entries(client: Any, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-    """Every entry of *stream*: its id, and its fields. *client* must not decode responses."""
-    after, count = "-", 1
+def whole_entries(client: Any, stream: str, *, after: str = "-") -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+    """Every entry of *stream*, or from *after* on, as XRANGE takes it: its id, and its fields.
+
+    *client* must not decode responses.
+    """
+    count = 1
     while True:
         with translated():
             page: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, after, count=count)

@@ -1,18 +1,25 @@
 """What a bus on Redis waits for before it goes on."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import redis
 import structlog
 
 from nous.bus.redis_errors import reason_of, translated
+from nous.codec import LARGEST
 from nous.errors import Misconfigured, Unavailable
 
 _DISK_MS = 5000
 _GLANCE = 0.02
 """Seconds between two looks at a key: one that is gone, or whose time is over, tells nobody."""
+
+_GRACE = 5.0
+"""Seconds that a server may take longer to say that nothing has come."""
+
+_LARGEST_ENTRY = LARGEST + (1 << 16)
+"""Bytes of an entry that is read; beside its event, one of ours has a field's name."""
 
 _LONGEST = 25.0
 """Seconds that a commit waits for others: longer than a key lives that nobody renews (see `RedisLogs.hold`)."""
@@ -23,19 +30,20 @@ _SILENT = 2.0
 log = structlog.get_logger(__name__)
 
 
-def wait_for_disk(client: Any, kept: Mapping[str, str]) -> None:
-    """Return when all that was written is on the server's disk, among it the strings *kept*, by key.
+def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
+    """Return when all that was written is on the server's disk, among it *keys*, which live for *ttl* seconds from now.
 
     A server waits for what its caller has written over the same connection, and for nothing where that is new. So they
-    are written once more, as they are, before it is asked; where one is gone, the server has lost what it had taken.
+    are given their time anew before it is asked, which it writes down even where it is the same; what they hold is left
+    to whoever has changed it meanwhile. Where one is gone, the server has lost what it had taken.
 
     Raises:
         Misconfigured: the server does not tell what is on its disk.
         Unavailable: it has lost some, or did not confirm in time; publishing again is safe.
     """
     with translated(), client.pipeline(transaction=False) as pipe:
-        for key, value in kept.items():
-            pipe.set(key, value, xx=True, keepttl=True)
+        for key in keys:
+            pipe.expire(key, ttl)
         pipe.execute_command("WAITAOF", 1, 0, _DISK_MS)
         *are_there, confirmed = pipe.execute(raise_on_error=False)
         for refusal in (each for each in are_there if isinstance(each, Exception)):
@@ -46,6 +54,37 @@ def wait_for_disk(client: Any, kept: Mapping[str, str]) -> None:
         raise Unavailable("the server has lost what it had taken; publish it again")
     if not confirmed[0]:
         raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to be told that it has")
+
+
+def wait_for_entry(
+    client: Any,
+    read_up_to: Mapping[str, bytes],
+    *,
+    seconds: float,
+    ahead: Callable[[Sequence[str], Sequence[bytes]], int],
+) -> None:
+    """Return when there may be more in a stream than it is *read up to*, by its name, or after *seconds*.
+
+    A server tells that something has come by sending it, be it of any size. How large it is tells *ahead*, of these
+    streams and those entries; what is larger than an event may be is left unread, and its connection is given up.
+    """
+    streams, entries = list(read_up_to), list(read_up_to.values())
+    pool = client.connection_pool
+    connection = pool.get_connection()
+    try:
+        block = max(int(seconds * 1000), 1)
+        connection.send_command("XREAD", "COUNT", 1, "BLOCK", block, "STREAMS", *streams, *entries)
+        if connection.can_read(timeout=seconds + _GRACE) and ahead(streams, entries) <= _LARGEST_ENTRY:
+            connection.read_response()
+        else:
+            connection.disconnect()
+    except (redis.ConnectionError, redis.TimeoutError):
+        connection.disconnect()  # there may be something: whoever looks for it is told what is wrong
+    except BaseException:
+        connection.disconnect()  # whatever is still to be read must not be taken for somebody else's reply
+        raise
+    finally:
+        pool.release(connection)
 
 
 def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST, silent: float = _SILENT) -> None:

@@ -63,6 +63,8 @@ class Jobs(Protocol):
     def submit(self, *orders: Order) -> int:
         """Queue a job for each attempt that has none yet; returns how many jobs were queued.
 
+        Of the attempts at one delivery, the jobs of the last dozen are kept to be looked at (see `nous.bus.mishaps`).
+
         Raises:
             Unavailable: the queue did not answer.
         """

@@ -26,6 +26,7 @@ from nous.effects import (
 )
 from nous.episode import Decision, Episode, Tier
 from nous.errors import Retryable
+from nous.events import Event
 from nous.fact import LogVersion
 from nous.scope import Scope
 from nous.store.append import Continuation, continuation
@@ -35,7 +36,7 @@ from nous.store.decisions import in_order
 from nous.store.keys import StoreKeys
 from nous.store.rows import LogEntry, Slot
 from nous.store.slices import as_rows, slice_of, version_at
-from nous.store.uploads import key_of
+from nous.store.uploads import key_of, upload_of
 from nous.summary.anchored.anchor import Anchor
 
 if TYPE_CHECKING:
@@ -199,6 +200,12 @@ class MemoryStore:
     def fetch(self, key: str) -> bytes | None:
         with self._lock:
             return self._uploads.get(key)
+
+    def has_upload(self, event: Event) -> bool:
+        """Whether what was uploaded for *event* is there; so it is where nothing was."""
+        key = upload_of(event, keys=self._keys)
+        with self._lock:
+            return key is None or key in self._uploads
 
     def _objection(self, write: Write) -> str | None:
         match write:

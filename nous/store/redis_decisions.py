@@ -15,6 +15,7 @@ from nous.bus.base import Lane
 from nous.bus.keys import BusKeys
 from nous.bus.letters import accepted_at
 from nous.bus.redis_errors import translated
+from nous.bus.redis_pages import whole_entries
 from nous.codec import decode as decode_event
 from nous.episode import Decision
 from nous.errors import BadInput
@@ -55,17 +56,21 @@ class RedisDecisions:
                 if event and event.scope == scope and episode_id(scope, event.session_id) == wanted:
                     yield event
 
-    def _uncommitted(self, stream: str) -> Sequence[tuple[bytes, dict[bytes, bytes]]]:
-        """The entries that the group has pending, or has not been offered yet, and some in between."""
+    def _uncommitted(self, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+        """The entries that the group has pending, or has not been offered yet, and some in between.
+
+        They come in pages, so that no more of them is in memory than fits, whatever a foreign producer has put there.
+        """
         with translated():
             groups = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
             group = next((each for each in groups if each["name"] == self._group.encode()), None)
             pending = self._client.xpending(stream, self._group)["min"] if group and group["pending"] else None
-            after = pending or (b"(" + group["last-delivered-id"] if group else b"-")
-            entries = self._client.xrange(stream, after, count=MOST_WAITING)
-        if len(entries) == MOST_WAITING:
-            log.warning("decisions wait to be kept; not all of them are seen", stream=stream)
-        return entries
+        after = pending or (b"(" + group["last-delivered-id"] if group else b"-")
+        for number, entry in enumerate(whole_entries(self._client, stream, after=after.decode())):
+            if number == MOST_WAITING:
+                log.warning("decisions wait to be kept; not all of them are seen", stream=stream)
+                return
+            yield entry
 
 
 def _told(entry: str, raw: bytes) -> DecisionRecorded | None:

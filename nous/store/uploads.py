@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Protocol
 
 from nous.errors import BadInput
+from nous.events import Event, SessionEvent
 from nous.scope import Scope
 from nous.store.keys import StoreKeys
 
@@ -59,6 +60,12 @@ def compacting_name(session_id: str) -> str:
 def key_of(dataref: str, *, within: str) -> str | None:
     """The key that *dataref* names, if it begins with *within*: a producer may have written the name of any key."""
     return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None
+
+
+def upload_of(event: Event, *, keys: StoreKeys) -> str | None:
+    """The key of what was uploaded for *event*; None where nothing travels beside it."""
+    dataref = event.dataref if isinstance(event, SessionEvent) else None
+    return key_of(dataref, within=keys.transcripts_of(event.scope)) if dataref else None
 
 
 def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:

@@ -42,7 +42,7 @@ from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
 from nous.store.transcripts import StoredTranscripts
-from nous.store.uploads import Uploads
+from nous.store.uploads import Uploads, upload_of
 from nous.wiring.choices import deadline_of, embedder, excerpts, patience_of, policy
 from nous.wiring.index import indexes_of
 from nous.wiring.model import Mind, ModelBooks, books_of, matter, mind_of
@@ -137,6 +137,7 @@ def _bus(
         plan_of=partial(plan_for, keys=store_keys),
         keys=bus_keys,
         subscriptions=[Subscription(worker.name, worker.consumes) for worker in found],
+        upload_of=partial(upload_of, keys=store_keys),
         marker_ttl=settings.retention.marker_ttl,
     )
 

@@ -40,7 +40,7 @@ SPOILING = [
     "XADD nous:bulk:session_touched * event x", "XGROUP CREATE nous:bulk:session_touched g 0", "HDEL nous:episodes:a x",
     "DEL nous:events:session_touched", "XTRIM nous:events:session_touched MAXLEN 0", "DEL nous:watched:a/b/c:d",
     "SET nous:watched:a/b/c:d x", "RENAME nous:watched:a nous:watched:b", "HSET nous:episodes:a/b/c x y",
-    "EXPIRE nous:transcript:a 1", "EXPIRE nous:forgotten:a/b/c 1", "PERSIST nous:watched:a/b/c:d",
+    "EXPIRE nous:transcript:a 0", "EXPIRE nous:forgotten:a/b/c 1", "PERSIST nous:watched:a/b/c:d",
 ]  # fmt: skip
 IN_SCRIPTS = [
     ("return redis.call('XRANGE', KEYS[1], '-', '+')", STREAM),
@@ -48,6 +48,8 @@ IN_SCRIPTS = [
     ("return redis.call('GET', 'nous:facts-head:a/b/c')", STREAM),
     ("return redis.call('SET', KEYS[1], 'x')", STREAM),
     ("return redis.call('HGETALL', KEYS[1])", "nous:forgotten:a/b/c"),
+    ("return redis.call('GET', KEYS[1])", "nous:transcript:a/b/c:s:d"),
+    ("return redis.call('EXPIRE', KEYS[1], 0)", "nous:transcript:a/b/c:s:d"),
     ("return redis.call('FLUSHALL')", STREAM),
     ("return redis.call('RPUSH', 'rq:queue:x', 'y')", STREAM),
     ("return redis.call('DEL', KEYS[1])", "nous:watched:a/b/c:d"),

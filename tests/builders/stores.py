@@ -21,7 +21,7 @@ from nous.store.redis_decisions import RedisDecisions
 from nous.store.redis_episodes import RedisEpisodes
 from nous.store.redis_facts import RedisFactLog
 from nous.store.redis_uploads import RedisUploads
-from nous.store.uploads import Uploads
+from nous.store.uploads import Uploads, upload_of
 
 KEYS = StoreKeys("t")
 KEEPER = Subscription("decision-keeper", DecisionRecorded)
@@ -48,7 +48,7 @@ class Store:
 
 def in_memory() -> Store:
     store = MemoryStore(KEYS)
-    return Store(*[store] * 8, bus=MemoryBus(store.apply))
+    return Store(*[store] * 8, bus=MemoryBus(store.apply, has_upload=store.has_upload))
 
 
 def on_redis(client: redis.Redis) -> Store:
@@ -63,5 +63,7 @@ def on_redis(client: redis.Redis) -> Store:
         facts=RedisFactLog(client, KEYS),
         uploads=RedisUploads(client),
         vectors=episodes,
-        bus=RedisBus(client, plan_of=partial(plan_for, keys=KEYS), keys=bus_keys),
+        bus=RedisBus(
+            client, plan_of=partial(plan_for, keys=KEYS), keys=bus_keys, upload_of=partial(upload_of, keys=KEYS)
+        ),
     )

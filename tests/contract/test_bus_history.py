@@ -151,6 +151,30 @@ def test_what_dies_again_is_another_event_and_what_is_parked_is_none(world: Any,
     assert len({each.event.id for each in world.receive(subscription=WATCHER)}) == 2
 
 
+def test_who_cannot_take_that_something_is_dead_is_not_told_so_without_end(world: Any, ended: Any) -> None:
+    world.bus.bury(received(world, ended()).ticket, progress=None, reason="x")
+    [told] = world.receive(subscription=WATCHER)
+
+    world.bus.bury(told.ticket, progress=told.progress, reason="the watcher cannot take it")
+
+    assert world.receive(subscription=WATCHER) == []
+    assert (world.ledger.account(WATCHER).dead, world.ledger.account(WATCHER).balance) == (1, 0)
+    assert [letter.reason for letter in world.dead.letters()] == ["x", "the watcher cannot take it"]
+
+
+def test_of_what_nobody_can_read_in_the_stream_of_what_is_dead_nothing_is_told(
+    world: Any, kept_on: redis.Redis | None
+) -> None:
+    if kept_on is None:
+        world.bus.append(JobDeadLettered.type, b"not json")
+    else:
+        kept_on.xadd(f"t:events:{JobDeadLettered.type}", {"event": b"not json"})
+
+    assert world.receive(subscription=WATCHER) == []
+
+    assert world.ledger.account(WATCHER).received == world.dead.count() == 1
+
+
 def test_an_event_that_cannot_be_read_is_told_of_without_a_session(world: Any) -> None:
     world.foreign_append(b"not json")
     world.receive()

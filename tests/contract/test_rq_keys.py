@@ -1,6 +1,7 @@
 """What nous relies on in RQ: its key names, that a submission can be repeated, and that foreign jobs are refused."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,9 +9,10 @@ import redis
 from builders.rq import fetched, order_of
 from rq.exceptions import NoSuchJobError
 from rq.job import JobStatus
-from rq.registry import StartedJobRegistry
+from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import SimpleWorker
 
+from nous.bus.mishaps import MOST
 from nous.jobs.base import Line
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
 from nous.jobs.rq.queue import RqJobs, queue_named
@@ -124,6 +126,53 @@ def test_a_job_that_fails_is_not_tried_again_by_rq(jobs: RqJobs, redis_client: r
     assert ran == [1]
     assert fetched(redis_client, ORDER).get_status() == JobStatus.FAILED
     assert jobs.backlog("toy", Line.LIVE) == 0
+
+
+def test_what_is_put_off_time_and_again_leaves_the_jobs_of_its_last_attempts(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    def put_off(*_: Any) -> str:
+        raise AttemptFailed("the model is out")
+
+    def left() -> tuple[list[str], int, int]:
+        ids: list[str] = sorted(key.decode() for key in redis_client.scan_iter("rq:job:*"))
+        results = len(list(redis_client.scan_iter("rq:results:*")))
+        return ids, results, FailedJobRegistry(queue=queue_named("toy", redis_client)).get_job_count(cleanup=False)
+
+    def attempts(first: int, last: int) -> None:
+        for attempt in range(first, last):
+            jobs.submit(replace(ORDER, attempt=attempt))
+            run_stock_worker(redis_client, put_off)
+
+    jobs.submit(order_of(8))  # another event's, which is nobody's business
+    attempts(1, 3 * MOST)
+
+    ids, results, failed = left()
+    assert len(ids) == MOST + 1
+    assert {int(each.rpartition("--")[2]) for each in ids if str(ORDER.event_id) in each} == set(
+        range(2 * MOST, 3 * MOST)
+    )
+    assert (results, failed) == (MOST + 1, MOST + 1)
+
+
+@pytest.mark.parametrize("status", ["queued", "started"])
+def test_a_job_that_is_not_over_stays_however_many_attempts_came_after_it(
+    jobs: RqJobs, redis_client: redis.Redis, status: str
+) -> None:
+    jobs.submit(ORDER)
+    redis_client.hset(AllowListedJob.key_for(ORDER.id), "status", status)
+
+    jobs.submit(replace(ORDER, attempt=1 + MOST))
+
+    assert redis_client.exists(AllowListedJob.key_for(ORDER.id))
+
+
+def test_a_key_in_the_way_of_an_earlier_attempt_keeps_no_later_one_from_its_queue(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    redis_client.set(AllowListedJob.key_for(ORDER.id), "in the way")
+
+    assert jobs.submit(replace(ORDER, attempt=1 + MOST)) == 1
 
 
 def test_losing_every_key_of_rq_makes_room_for_a_new_submission(jobs: RqJobs, redis_client: redis.Redis) -> None:

@@ -135,6 +135,17 @@ def test_a_producer_sends_nothing_along_twice_that_it_could_not_take_back(
         assert not client.exists(key)
 
 
+def test_a_producer_has_the_disk_confirm_what_it_sends_along(
+    user: As, told: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOUS_PUBLISH__INLINE_LIMIT", "1")
+
+    result = user("producer")("publish", told("Nara"), "--upload", "--durable", "--scope", "durable")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert " now " in result.stdout
+
+
 def test_a_producer_says_decisions_and_uses_the_library(
     user: As, told: Callable[[str], Path], request: pytest.FixtureRequest
 ) -> None:

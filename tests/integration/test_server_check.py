@@ -41,6 +41,6 @@ def test_the_embedded_server_brings_what_it_takes_to_its_disk_by_itself(director
     client = connect(Settings(data_dir=directory))
     client.set("taken", "1")
 
-    wait_for_disk(client, {"taken": "1"})
+    wait_for_disk(client, ["taken"], ttl=60)
     with pytest.raises(Unavailable, match="has lost what it had taken"):
-        wait_for_disk(client, {"taken": "1", "lost": "1"})
+        wait_for_disk(client, ["taken", "lost"], ttl=60)

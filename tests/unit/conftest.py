@@ -49,10 +49,10 @@ class Toy:
 class RuntimeWorld:
     """One toy worker and what runs it."""
 
-    def __init__(self, clock: Any) -> None:
+    def __init__(self, clock: Any, bus: Any = None) -> None:
         self.clock = clock
         self.store = MemoryStore()
-        self.bus = MemoryBus(self.store.apply, clock=clock)
+        self.bus: Any = bus or MemoryBus(self.store.apply, clock=clock)
         self.jobs = MemoryJobs()
         self.toy = Toy()
         patience = Patience(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)

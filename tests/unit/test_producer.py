@@ -3,10 +3,13 @@
 import gzip
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
 import pytest
+from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.base import Lane, Subscription
+from nous.bus.ledger import Location, Whereabouts
 from nous.bus.memory import MemoryBus
 from nous.effects import Effects, ReleaseTranscript
 from nous.episode import Decision
@@ -86,6 +89,29 @@ def test_an_upload_for_an_event_that_was_done_before_is_let_go(world: World, ses
     world.publish(session, upload=True)
 
     assert world.store.fetch(dataref.removeprefix("redis:")) is None
+
+
+def test_an_upload_that_is_needed_again_by_now_is_kept_by_who_has_seen_it_done(world: World, session: Path) -> None:
+    """What a ledger says may be over when it is acted upon: another has redriven the event, or published it anew."""
+
+    class Late(MemoryBus):
+        """What became of an event, as it was a moment ago."""
+
+        @override
+        def locate(self, event_id: UUID, subscription: Subscription) -> Location:
+            return Location(where=Whereabouts.DONE, ticket=super().locate(event_id, subscription).ticket)
+
+    session.write_text(TEXT * 20)
+    world.bus = Late(world.store.apply)
+    handover = Handover(world.store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    world.producer = Producer(world.bus, world.bus, world.bus, handover, readers=[READER])
+    [published] = world.publish(session, upload=True)
+    world.bury()
+    assert world.bus.redrive(world.bus.letters()[0], READER)
+
+    world.publish(session, upload=True)
+
+    assert world.store.fetch((published.event.dataref or "").removeprefix("redis:")) is not None
 
 
 def test_publishing_a_dead_session_again_tries_it_again(world: World, session: Path) -> None:

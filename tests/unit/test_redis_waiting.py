@@ -74,7 +74,7 @@ class Said:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def set(self, *_: Any, **__: Any) -> None: ...
+    def expire(self, *_: Any) -> None: ...
 
     def execute_command(self, *_: Any) -> None: ...
 
@@ -85,4 +85,4 @@ class Said:
 
 def test_a_disk_that_does_not_confirm_is_told_of() -> None:
     with pytest.raises(Unavailable, match="the disk did not confirm"):
-        wait_for_disk(Slow(server=fakeredis.FakeServer()), {"marker": "live/1-0"})
+        wait_for_disk(Slow(server=fakeredis.FakeServer()), ["marker"], ttl=60)

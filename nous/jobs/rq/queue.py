@@ -5,13 +5,15 @@ from itertools import chain
 from typing import Any
 
 import redis
+from rq.defaults import RQ_KEY_PREFIX
 from rq.job import JobStatus
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.utils import now
 
+from nous.bus.mishaps import MOST
 from nous.bus.redis_errors import translated
-from nous.jobs.base import Line, Order
+from nous.jobs.base import Line, Order, job_id
 from nous.jobs.rq.job import FUNCTION, AllowListedJob, words_for
 from nous.jobs.rq.scripts import script
 
@@ -42,9 +44,9 @@ class RqJobs:
     def _submit_to(self, name: str, orders: Sequence[Order]) -> int:
         queue = queue_named(name, self._client)
         shared = list(chain.from_iterable(self._shared_fields(queue)))
-        of_each = chain.from_iterable((order.id, _call(order), order.description) for order in orders)
+        of_each = chain.from_iterable((each.id, _call(each), each.description, _outdated(each)) for each in orders)
         keys = (queue.redis_queues_keys, queue.key)
-        return int(self._submit(keys=keys, args=(AllowListedJob.key_for(""), len(shared), *shared, *of_each)))
+        return int(self._submit(keys=keys, args=(RQ_KEY_PREFIX, len(shared), *shared, *of_each)))
 
     def _shared_fields(self, queue: Queue) -> Iterable[tuple[str, Any]]:
         """What RQ would save of any of our jobs that is queued now."""
@@ -70,6 +72,12 @@ class RqJobs:
 
 def _key(queue: str) -> str:
     return Queue.redis_queue_namespace_prefix + queue
+
+
+def _outdated(order: Order) -> str:
+    """The job of an attempt that is too long ago to be shown; "" where none is."""
+    attempt = order.attempt - MOST
+    return job_id(order.worker, order.event_id, attempt) if attempt > 0 else ""
 
 
 def _call(order: Order) -> bytes:

@@ -1,19 +1,35 @@
 -- Save jobs and append them to a queue, but for those that are saved already: an attempt is never queued twice, nor
--- saved and not queued.
+-- saved and not queued. Each may be given the job of an earlier attempt, which goes if it is over: what is put off time
+-- and again would otherwise leave as many jobs as there were attempts.
 --
 -- KEYS  1 the set of queues  2 queue
--- ARGV  1 prefix of a job's key  2 number of fields and values that all the jobs share
---       then those fields and values, and for each job {id, data, description}
+-- ARGV  1 prefix  2 number of fields and values that all the jobs share
+--       then those fields and values, and for each job {id, data, description, id of the earlier one or ""}
 -- Returns how many jobs were queued.
 local shared = tonumber(ARGV[2])
+local IS_OVER = { failed = true, finished = true }
+
+-- The registry of what is over is named after the status. Whatever somebody has put in the way of this stays.
+local function strike(id)
+  local job = ARGV[1] .. ':job:' .. id
+  local told = redis.pcall('HMGET', job, 'status', 'origin')
+  if IS_OVER[told[1]] and told[2] then
+    redis.pcall('ZREM', ARGV[1] .. ':' .. told[1] .. ':' .. told[2], id)
+    redis.call('DEL', job, ARGV[1] .. ':results:' .. id)
+  end
+end
+
 redis.call('SADD', KEYS[1], KEYS[2])
 local queued = 0
-for i = 3 + shared, #ARGV, 3 do
-  local job = ARGV[1] .. ARGV[i]
+for i = 3 + shared, #ARGV, 4 do
+  local job = ARGV[1] .. ':job:' .. ARGV[i]
   if redis.call('EXISTS', job) == 0 then
     redis.call('HSET', job, 'data', ARGV[i + 1], 'description', ARGV[i + 2], unpack(ARGV, 3, 2 + shared))
     redis.call('RPUSH', KEYS[2], ARGV[i])
     queued = queued + 1
+    if ARGV[i + 3] ~= '' then
+      strike(ARGV[i + 3])
+    end
   end
 end
 return queued

@@ -19,6 +19,7 @@ _LONGEST_STALL = 20.0
 """Seconds: more than a client waits for a reply."""
 _LONGEST_SHORTAGE = 5.0
 _SECOND = 1.0
+_DAY = 24 * 3600
 """Seconds: what a server that syncs its log once a second may lose."""
 _COMMIT = b"$4\r\nEXEC\r\n"
 """What ends the writes of a script in the server's log."""
@@ -88,7 +89,7 @@ class CutLog(Fault):
         seconds = stage.chance.uniform(0.0, _SECOND)
         with stage.producer.between:
             stage.world.client.set("synced", "")
-            wait_for_disk(stage.world.client, {"synced": ""})
+            wait_for_disk(stage.world.client, ["synced"], ttl=_DAY)
             stage.producer.when_durable()
         stage.later(seconds, lambda: self._lose_power(stage))
         return seconds

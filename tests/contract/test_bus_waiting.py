@@ -1,0 +1,103 @@
+"""Who waits for an event is woken by one, of whatever size that is."""
+
+import tracemalloc
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+import pytest
+import redis
+from builders.waiting import wait_until
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.codec import LARGEST
+from nous.errors import Unavailable
+from nous.events import SessionEnded
+
+READER = Subscription("reader", SessionEnded)
+STREAM = "nous:events:session_ended"
+LONG = 60.0
+"""Seconds that nobody waits who is woken."""
+
+_MADE_THERE = "return redis.call('XADD', KEYS[1], '*', 'event', string.rep('x', ARGV[1]))"
+
+
+@pytest.fixture
+def bus(redis_client: redis.Redis) -> RedisBus:
+    bus = RedisBus(redis_client, plan_of=lambda _: Plan())
+    bus.receive(READER, lane=Lane.LIVE, limit=1, lease=60)
+    return bus
+
+
+@pytest.fixture
+def woken_by(bus: RedisBus, redis_client: redis.Redis) -> Callable[..., bool]:
+    """Whether somebody who waits does so no more after something was done."""
+
+    def wake(done: Callable[[], object]) -> bool:
+        told: Any = redis_client.info
+        waiting = Thread(target=bus.wait, args=(READER,), kwargs={"lanes": tuple(Lane), "seconds": LONG}, daemon=True)
+        waiting.start()
+        wait_until(lambda: told("clients")["blocked_clients"] == 1, "somebody to wait")
+        done()
+        waiting.join(LONG / 2)
+        return not waiting.is_alive()
+
+    return wake
+
+
+@pytest.mark.parametrize("lane", Lane)
+def test_who_waits_is_woken_by_an_event_of_either_lane(
+    bus: RedisBus, woken_by: Callable[..., bool], ended: Any, lane: Lane
+) -> None:
+    assert woken_by(lambda: bus.publish(ended(), lane=lane))
+
+    assert len(bus.receive(READER, lane=lane, limit=9, lease=60)) == 1
+
+
+def test_an_event_that_is_there_already_is_not_waited_past(
+    bus: RedisBus, redis_client: redis.Redis, ended: Any
+) -> None:
+    bus.publish(ended())
+    waiting = Thread(target=bus.wait, args=(READER,), kwargs={"lanes": tuple(Lane), "seconds": LONG}, daemon=True)
+
+    waiting.start()
+    waiting.join(LONG / 2)
+
+    assert not waiting.is_alive()
+    connections: Any = redis_client.info("clients")
+    assert connections["connected_clients"] <= 3  # they are used again
+
+
+def test_what_is_larger_than_an_event_wakes_who_waits_and_is_not_read(
+    bus: RedisBus, redis_client: redis.Redis, woken_by: Callable[..., bool]
+) -> None:
+    run: Any = redis_client.eval
+    tracemalloc.start()
+    try:
+        assert woken_by(lambda: run(_MADE_THERE, 1, STREAM, 4 * LARGEST))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < LARGEST / 4
+    assert bus.receive(READER, lane=Lane.LIVE, limit=9, lease=60) == []
+    entries: Any = redis_client.xrange("nous:dead")
+    assert len(entries) == 1
+
+
+def test_who_waits_in_vain_leaves_nothing_that_others_would_read(bus: RedisBus, redis_client: redis.Redis) -> None:
+    for _ in range(3):
+        bus.wait(READER, lanes=tuple(Lane), seconds=0.01)
+
+    assert redis_client.ping()
+
+
+def test_where_no_server_answers_that_is_said() -> None:
+    client = redis.Redis(unix_socket_path="/nowhere/at/all", retry=Retry(NoBackoff(), 0))
+
+    with pytest.raises(Unavailable):
+        RedisBus(client, plan_of=lambda _: Plan()).wait(READER, lanes=tuple(Lane), seconds=1)

@@ -1,0 +1,114 @@
+"""What was published durably is there after a power cut, with all that travels beside it."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from builders.waiting import wait_until
+from typing_extensions import override  # typing has it from Python 3.12 on
+
+from nous.bus.base import Lane
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.errors import Unavailable
+from nous.events import SessionEvent
+from nous.producer import producer_of
+from nous.runtime.publish import About
+from nous.server import embedded
+from nous.server.connect import connect
+from nous.settings.model import PublishSettings, Settings
+from nous.wiring import World, build
+
+TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n" * 20
+
+Cut = Callable[[int], None]
+
+
+@pytest.fixture
+def world(directory: Path) -> World:
+    """A world in which nearly every session travels beside its event."""
+    return build(Settings(data_dir=directory, embedder="hashed", publish=PublishSettings(inline_limit=100)))
+
+
+def log_of(directory: Path) -> Path:
+    """The file that the server appends its writes to."""
+    return max((directory / "redis" / "appendonlydir").glob("*.incr.aof"))
+
+
+def written(directory: Path) -> int:
+    """Bytes of the log as the disk has them now."""
+    return log_of(directory).stat().st_size
+
+
+@pytest.fixture
+def lose_power(directory: Path) -> Cut:
+    """Kills the server, leaves so many bytes of its log, and brings it back."""
+
+    def cut(length: int) -> None:
+        pid: Any = connect(Settings(data_dir=directory)).info("server")["process_id"]
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: embedded.status(directory).state == "stopped", "the server's end")
+        os.truncate(log_of(directory), length)
+        embedded.ensure(directory)
+
+    return cut
+
+
+def published(world: World) -> list[SessionEvent]:
+    """The sessions in the stream."""
+    found = world.bus.receive(world.subscription("episode-summarizer"), lane=Lane.LIVE, limit=9, lease=60)
+    return [each.event for each in found if isinstance(each.event, SessionEvent)]
+
+
+def test_what_was_confirmed_is_there_after_a_power_cut_with_its_upload(
+    world: World, directory: Path, lose_power: Cut, tmp_path: Path
+) -> None:
+    session = tmp_path / "s.txt"
+    session.write_text(TEXT)
+
+    [handed_over] = producer_of(world).publish(session, About(), upload=True, durable=True)
+    lose_power(written(directory))
+
+    [event] = published(world)
+    assert event == handed_over.event
+    assert (event.dataref or "").startswith("redis:")
+    assert world.kit.transcripts.read(event).digest == event.digest
+
+
+def test_an_upload_that_the_server_lost_before_its_event_came_is_not_confirmed(
+    world: World, directory: Path, lose_power: Cut
+) -> None:
+    before = written(directory)
+    event = world.handover.of_content(TEXT, About())
+    lose_power(before)
+
+    for durable in (True, False):
+        with pytest.raises(Unavailable, match="is not on the server any more: publish it again"):
+            world.bus.publish(event, durable=durable)
+    assert published(world) == []
+
+    [again] = producer_of(world).publish([{"role": "user", "content": TEXT}], About(), durable=True)
+    lose_power(written(directory))
+    assert [each.id for each in published(world)] == [again.event.id]
+
+
+class Amending(redis.Redis):
+    """A client whose marker is amended, as an erasure does, between publishing and waiting for the disk."""
+
+    @override
+    def pipeline(self, *given: Any, **named: Any) -> Any:
+        [marker] = self.keys("nous:marker:*")
+        self.set(marker, "live/9-9", ex=60)
+        return super().pipeline(*given, **named)
+
+
+def test_waiting_for_the_disk_leaves_a_marker_as_somebody_else_has_amended_it(directory: Path, ended: Any) -> None:
+    with Amending.from_url(embedded.ensure(directory), protocol=2) as client:
+        RedisBus(client, plan_of=lambda _: Plan()).publish(ended(), durable=True)
+
+        [marker] = client.keys("nous:marker:*")
+        assert client.get(marker) == b"live/9-9"
