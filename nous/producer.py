@@ -148,7 +148,7 @@ class Producer:
         self._bus.release(event)
 
     def _redrive(self, ticket: Ticket, reader: Subscription) -> None:
-        for letter in self._dead.letters(limit=100_000):
+        for letter in self._dead.each():
             if letter.is_about(ticket):
                 self._dead.redrive(letter, reader)
 

@@ -161,10 +161,11 @@ class Bus(Protocol):
         """Let the leases of those that are still pending end *lease* seconds from now, and no earlier than they did."""
         ...
 
-    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
-        """Let no lease of what is offered or runs end later than *lease* seconds from now; returns how many did.
+    def pull_in(self, subscription: Subscription) -> int:
+        """Let no lease of what is offered or runs end later than `LONGEST_LEASE` from now; returns how many did.
 
-        Such a lease was given by a clock that has been set back since. Who lives renews it.
+        Such a lease was given by a clock that has been set back since. No length that a lease may have is cut, so
+        processes may differ in theirs. A call looks at some of what ends so late, and the next one at what follows.
         """
         ...
 

@@ -14,6 +14,7 @@
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | letters: what was set aside and why, with what went wrong at  |
 |                                |        |            | each attempt, until redriven or dropped                       |
+| <p>:dead:<letter>              | string | an hour    | which call has redriven or dropped a letter                   |
 | <p>:forgotten:<scope>          | hash   | kept       | episode id, or mark of a fact -> when it was forgotten        |
 | <p>:aside:<stream>:<name>      | stream | an hour    | a stream that is written anew, until it takes its place       |
 """
@@ -61,6 +62,9 @@ class BusKeys:
     @property
     def letters(self) -> str:
         return f"{self.prefix}:dead"
+
+    def taken(self, letter_id: str) -> str:
+        return f"{self.letters}:{letter_id}"
 
 
 def through(name: str) -> str:

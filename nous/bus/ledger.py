@@ -1,6 +1,6 @@
 """What became of every event, and what was set aside, until somebody decides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -89,7 +89,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """One stream as one group sees it. `waiting` is None where the server cannot tell."""
+    """One stream as one group sees it. `waiting` is None where the server cannot tell how many do, though some do."""
 
     lane: Lane
     length: int
@@ -179,12 +179,22 @@ class DeadLetters(Protocol):
         """The letters, oldest first; up to *limit*, or all of them."""
         ...
 
+    def each(self) -> Iterator[Letter]:
+        """The letters as they were written, one after the other: for whoever need not have them all at once.
+
+        What is redriven or dropped meanwhile keeps none of the others from being told.
+        """
+        ...
+
     def count(self) -> int:
         """How many letters there are."""
         ...
 
-    def payload(self, letter: Letter) -> bytes | None:
-        """The event that a letter is about, as it stands in its stream; None where it is gone."""
+    def payload(self, letter: Letter) -> bytes | int | None:
+        """The event that a letter is about, as it stands in its stream; None where it is gone.
+
+        Of one that is larger than any event may be, how many bytes it has.
+        """
         ...
 
     def find(self, letter_id: str) -> Letter:

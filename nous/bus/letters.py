@@ -14,6 +14,7 @@ from nous.bus.progress import Progress
 from nous.codec import NO_SESSION, decode
 from nous.errors import BadInput
 from nous.events import NAMESPACE, Event, JobDeadLettered
+from nous.readable import shortened
 from nous.redaction import redacted
 from nous.scope import Scope
 
@@ -87,10 +88,19 @@ def announcement(
     )
 
 
-def event_of(raw: bytes | None, ticket: Ticket) -> Event | None:
-    """The event that stands behind a ticket, if it can be read."""
+def dropped(letter: Letter) -> str:
+    """Why the event of *letter* is skipped once that is dropped; somebody else's may have a reason of any length."""
+    return shortened(f"{DROPPED}; {letter.reason}")
+
+
+def event_of(raw: bytes | int | None, ticket: Ticket) -> Event | None:
+    """The event that stands behind a ticket, if it can be read: not its size alone."""
     try:
-        return decode(raw or b"", type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
+        return decode(
+            raw if isinstance(raw, bytes) else b"",
+            type_hint=ticket.subscription.kind.type,
+            accepted_at=accepted_at(ticket.entry),
+        )
     except BadInput:
         return None
 
@@ -142,6 +152,12 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
         history=history_of(fields.get("history", "")),
         traceback=fields.get("traceback", ""),
     )
+
+
+def order(entry: str) -> tuple[int, int]:
+    """Where an entry stands; what a foreign letter calls an entry and is none, stands before all."""
+    milliseconds, _, sequence = entry.partition("-")
+    return (int(milliseconds), int(sequence)) if milliseconds.isdigit() and sequence.isdigit() else (-1, -1)
 
 
 def accepted_at(entry: str) -> datetime:

@@ -5,11 +5,12 @@ from uuid import UUID
 
 from nous.bus.base import Lane, Subscription, Ticket
 from nous.bus.ledger import Account, Backlog, Letter, Location, Whereabouts
-from nous.bus.letters import DROPPED, accepted_at
+from nous.bus.letters import accepted_at, dropped
 from nous.bus.memory_groups import Pending, at_rest
 from nous.bus.memory_log import MemoryLog, place_of
 from nous.bus.mishaps import Fate, Mishap, noted
 from nous.bus.progress import Progress
+from nous.codec import LARGEST
 from nous.errors import NotFound
 from nous.events import Event
 from nous.scope import Scope
@@ -55,12 +56,18 @@ class MemoryBooks:
         with self._log.changed:
             return list(self._log.letters.values())[:limit]
 
+    def each(self) -> Iterator[Letter]:
+        with self._log.changed:
+            standing = tuple(self._log.letters.values())
+        yield from standing
+
     def count(self) -> int:
         return len(self._log.letters)
 
-    def payload(self, letter: Letter) -> bytes | None:
+    def payload(self, letter: Letter) -> bytes | int | None:
         with self._log.changed:
-            return self._log.streams[letter.kind, letter.lane].get(letter.entry)
+            raw = self._log.streams[letter.kind, letter.lane].get(letter.entry)
+        return len(raw) if raw and len(raw) > LARGEST else raw
 
     def find(self, letter_id: str) -> Letter:
         with self._log.changed:
@@ -81,10 +88,11 @@ class MemoryBooks:
 
     def drop(self, letter: Letter) -> bool:
         with self._log.changed:
+            if self._log.letters.pop(letter.id, None) is None:
+                return False
             if letter.event_id:
-                told = f"{DROPPED}; {letter.reason}"
-                self._log.groups[letter.group].skipped[UUID(letter.event_id)] = told
-            return self._log.letters.pop(letter.id, None) is not None
+                self._log.groups[letter.group].skipped[UUID(letter.event_id)] = dropped(letter)
+            return True
 
     def trim(self, kind: type[Event], *, lane: Lane, keep: float) -> Iterator[int]:
         with self._log.changed:

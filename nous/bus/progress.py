@@ -10,6 +10,9 @@ from uuid import UUID
 
 import orjson
 
+LONGEST_LEASE = 900.0
+"""Seconds. A lease that ends later was given by a clock that has been set back since, whoever gave it."""
+
 
 class State(StrEnum):
     """OFFERED: a job was or is being submitted. RUNNING: a handler has begun. WAITING: until its lease ends."""

@@ -18,11 +18,11 @@ from nous.bus import commit
 from nous.bus.base import READ_ON, REPEATED, Delivery, Grave, Lane, Receipt, Subscription, Ticket, Verdict
 from nous.bus.keys import BusKeys
 from nous.bus.ledger import outcome_of
-from nous.bus.letters import accepted_at, fields_of
+from nous.bus.letters import accepted_at
 from nous.bus.mishaps import Mishap
 from nous.bus.plan import Check, Command, Plan
-from nous.bus.progress import Progress
-from nous.bus.redis_burial import RedisBurial
+from nous.bus.progress import LONGEST_LEASE, Progress
+from nous.bus.redis_burial import LOST, RedisBurial
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.redis_groups import Groups
 from nous.bus.redis_publishing import RedisPublishing
@@ -42,7 +42,6 @@ CONSUMER = "nous"
 _FIRST = Progress()
 _SKIPPED = {b"repeated": REPEATED, b"forgotten": FORGOTTEN}
 _WEEK = 7 * 24 * 3600
-_LOST = "its entry was deleted from the stream while it was pending"
 
 log = structlog.get_logger(__name__)
 
@@ -74,6 +73,7 @@ class RedisBus:
         self._marker_ttl = marker_ttl
         self._burial = RedisBurial(client, self._keys, self._run)
         self._cursors: dict[tuple[str, Lane], str] = {}
+        self._beyond: dict[str, int] = {}
         self._groups = Groups(client, subscriptions)
         self._publishing = RedisPublishing(
             client, self._keys, self._run, self._groups, upload_of=upload_of, marker_ttl=marker_ttl
@@ -138,9 +138,11 @@ class RedisBus:
         for group, names in by_group.items():
             self._run("renew", (self._keys.leases(group),), (lease, *names))
 
-    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
+    def pull_in(self, subscription: Subscription) -> int:
         group = subscription.group
-        return int(self._run("pull_in", (self._keys.leases(group), self._keys.progress(group)), (lease,)))
+        keys = (self._keys.leases(group), self._keys.progress(group))
+        pulled, self._beyond[group] = self._run("pull_in", keys, (LONGEST_LEASE, self._beyond.get(group, 0)))
+        return int(pulled)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
         group = subscription.group
@@ -154,19 +156,19 @@ class RedisBus:
         stream, group = self._keys.stream(subscription.kind.type, lane), subscription.group
         self._groups.ensure(stream, group)
         cursor = self._cursors.get((group, lane), "0-0")
-        letter = fields_of(Ticket(subscription, lane, ""), progress=None, reason=_LOST, grave=Grave.DEAD, event=None)
-        letter.pop("entry")
         cursor, adopted, lost, mended = self._run(
             "adopt",
-            (stream, *self._group_keys(group), self._keys.letters),
-            (group, CONSUMER, cursor, lane.value, _FIRST.encode(), *chain.from_iterable(letter.items())),
+            (stream, *self._group_keys(group)),
+            (group, CONSUMER, cursor, lane.value, _FIRST.encode()),
         )
         # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
         self._cursors[group, lane] = cursor.decode()
         if mended:
             log.error("leases or progress of events were gone: they are tried again", group=group, events=mended)
         if lost:
-            log.error("events were lost: their entries were deleted while pending", group=group, lost=lost)
+            log.error("events were lost: their entries were deleted while pending", group=group, lost=len(lost))
+        for entry in lost:
+            self._burial.disown(Ticket(subscription, lane, entry.decode()), reason=LOST)
         return int(adopted)
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
@@ -220,7 +222,7 @@ class RedisBus:
             return False, None
         swapped, progress, *event = found
         if not event:
-            self._burial.set_aside(ticket, reason=_LOST, grave=Grave.DEAD)
+            self._burial.set_aside(ticket, reason=LOST, grave=Grave.DEAD)
             return False, None
         return bool(swapped), self._read(ticket, event[0], Progress.decode(progress))
 

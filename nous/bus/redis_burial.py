@@ -13,10 +13,12 @@ from nous.bus.letters import announcement, event_of, fields_of
 from nous.bus.mishaps import Mishap
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import translated
+from nous.bus.redis_peeking import peek
 from nous.bus.scripts import Scripts
-from nous.codec import LARGEST, encode
+from nous.codec import encode
 from nous.events import Event, JobDeadLettered
 
+LOST = "its entry was deleted from the stream while it was pending"
 _DISOWNED = (
     "it was not done, and is pending no more: somebody else acknowledged it, "
     "or deleted its entry, its consumer or its group"
@@ -50,11 +52,11 @@ class RedisBurial:
         letter = fields_of(ticket, progress=None, reason=reason, grave=grave, event=None)
         return self._bury(ticket, None, grave, letter)
 
-    def disown(self, ticket: Ticket) -> bool:
+    def disown(self, ticket: Ticket, *, reason: str = _DISOWNED) -> bool:
         with translated():
             raw = self._client.hget(self._keys.progress(ticket.subscription.group), ticket.name)
         event, progress = self._peek(ticket), Progress.decode(raw) if raw else None
-        letter = fields_of(ticket, progress=progress, reason=_DISOWNED, grave=Grave.DEAD, event=event)
+        letter = fields_of(ticket, progress=progress, reason=reason, grave=Grave.DEAD, event=event)
         told = self._announced(ticket, event, letter, progress)
         arguments = (ticket.subscription.group, ticket.entry, ticket.name, told, *chain.from_iterable(letter.items()))
         return bool(self._run("disown", self._keys_of(ticket), arguments))
@@ -85,8 +87,7 @@ class RedisBurial:
 
     def _peek(self, ticket: Ticket) -> Event | None:
         """The event behind a ticket, if it is there and can be read."""
-        found = self._run("peek", (self._stream(ticket),), (ticket.entry, LARGEST))
-        return event_of(found[0], ticket) if found and isinstance(found[0], bytes) else None
+        return event_of(peek(self._run, self._stream(ticket), ticket.entry), ticket)
 
     def _keys_of(self, ticket: Ticket) -> Sequence[str]:
         group = ticket.subscription.group

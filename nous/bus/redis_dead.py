@@ -1,22 +1,23 @@
 """What was set aside, in Redis, until somebody decides."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, starmap
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import redis
 
 from nous.bus.base import Subscription
 from nous.bus.keys import BusKeys
 from nous.bus.ledger import Letter
-from nous.bus.letters import DROPPED, read_letter
+from nous.bus.letters import dropped, read_letter
 from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Progress
 from nous.bus.redis import CONSUMER
 from nous.bus.redis_errors import translated
 from nous.bus.redis_pages import whole_entries
+from nous.bus.redis_peeking import peek_as_viewer
 from nous.bus.scripts import Scripts
 from nous.errors import BadInput, NotFound
 
@@ -41,18 +42,20 @@ class RedisDeadLetters:
         self._marker_ttl = marker_ttl
 
     def letters(self, *, limit: int | None = None) -> Sequence[Letter]:
-        found = starmap(read_letter, islice(whole_entries(self._client, self._keys.letters), limit))
-        return sorted(found, key=lambda letter: letter.at)
+        return sorted(islice(self.each(), limit), key=lambda letter: letter.at)
+
+    def each(self) -> Iterator[Letter]:
+        return starmap(read_letter, whole_entries(self._client, self._keys.letters))
 
     def count(self) -> int:
         with translated():
             return int(self._client.xlen(self._keys.letters))
 
-    def payload(self, letter: Letter) -> bytes | None:
+    def payload(self, letter: Letter) -> bytes | int | None:
+        if not letter.is_readable:
+            return None
         stream = self._keys.stream(letter.kind, letter.lane)
-        with translated():
-            found = self._client.xrange(stream, letter.entry, letter.entry) if letter.is_readable else ()
-        return found[0][1].get(b"event", b"") if found else None
+        return peek_as_viewer(self._client, self._run, stream, letter.entry)
 
     def find(self, letter_id: str) -> Letter:
         if not _ID.fullmatch(letter_id):
@@ -69,12 +72,13 @@ class RedisDeadLetters:
             "redrive",
             (
                 self._keys.stream(letter.kind, letter.lane),
-                *(self._keys.leases(group), self._keys.progress(group), self._keys.account(group), self._keys.letters),
+                *(self._keys.leases(group), self._keys.progress(group), self._keys.account(group)),
+                *(self._keys.letters, self._keys.taken(letter.id)),
             ),
             (
                 *(group, CONSUMER, letter.entry, f"{letter.lane}/{letter.entry}"),
                 *(letter.id, letter.grave.value, Progress.redriven(letter.attempts).encode()),
-                Mishap(fate=Fate.REDRIVEN, attempt=letter.attempts).encode(),
+                *(Mishap(fate=Fate.REDRIVEN, attempt=letter.attempts).encode(), uuid4().hex),
             ),
         )
         if made_pending < 0:
@@ -85,9 +89,9 @@ class RedisDeadLetters:
 
     def drop(self, letter: Letter) -> bool:
         about = _id_in(letter)
-        told = f"{DROPPED}; {letter.reason}" if about else ""
-        key = self._keys.skipped(letter.group, about) if about else ""
-        return bool(self._run("drop", (self._keys.letters, key), (letter.id, told, self._marker_ttl)))
+        skipped, told = (self._keys.skipped(letter.group, about), dropped(letter)) if about else ("", "")
+        keys = (self._keys.letters, skipped, self._keys.taken(letter.id))
+        return bool(self._run("drop", keys, (letter.id, told, self._marker_ttl, uuid4().hex)))
 
 
 def _id_in(letter: Letter) -> UUID | None:

@@ -5,10 +5,11 @@ a stream out of which something was deleted is copied, and the copy takes its pl
 """
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
@@ -40,6 +41,24 @@ _PATIENCE = 60.0
 """Seconds for a server to write its files anew: gigabytes, at what an ordinary disk takes."""
 
 T = TypeVar("T")
+_Place = tuple[str, str, str]
+"""The kind of an event, its lane and its entry."""
+
+
+@dataclass(slots=True)
+class _Letters:
+    """The *ids* of letters about *entries*, each with a blank behind it, as far as letters were read: up to *last*."""
+
+    entries: set[_Place]
+    last: str = "0-0"
+    ids: dict[_Place, str] = field(default_factory=lambda: defaultdict[_Place, str](str))
+
+    def read(self, letters: Iterable[tuple[bytes, dict[bytes, bytes]]]) -> None:
+        for letter_id, told in letters:
+            self.last = letter_id.decode()
+            kind, lane, entry = (told.get(name, b"").decode(errors="replace") for name in (b"kind", b"lane", b"entry"))
+            if (place := (kind, lane, entry)) in self.entries:
+                self.ids[place] += f"{self.last} "
 
 
 class RedisBusErasure:
@@ -66,14 +85,13 @@ class RedisBusErasure:
                 elif (left := _left(told, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
                     entries.append(Entry(stream, kind, lane, entry_id, told.event_id, left))
                     sessions |= {told.session_id} if told.session_id else set()
-        letters = self._letters()
-        gone = tuple(_gone(letters, entries, others, wanted))
+        gone, strange = self._letters(entries, others, wanted)
         return Found(
             entries=tuple(entries),
             letters=gone,
             sessions=frozenset(sessions),
             others=frozenset(others),
-            unreadable=unreadable + sum(not each.is_readable and each.id not in gone for each in letters),
+            unreadable=unreadable + strange,
         )
 
     def erase(self, found: Found) -> Counter[str]:
@@ -81,10 +99,15 @@ class RedisBusErasure:
         for some in _handfuls(found.letters):
             with translated():
                 counts["dead letters"] += self._client.xdel(self._keys.letters, *some)
+        about = _Letters({_place(each) for each in found.entries if each.amended})
         for (stream, lane), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.lane)):
             for some in _handfuls(tuple(entries)):
-                words = chain.from_iterable((each.id, str(each.event_id), each.amended) for each in some)
-                arguments = (self._keys.prefix, lane.value, self._marker_ttl, *words)
+                if about.entries:
+                    about.read(pages.whole_entries(self._client, self._keys.letters, after=f"({about.last}"))
+                words = chain.from_iterable(
+                    (each.id, str(each.event_id), each.amended, about.ids[_place(each)]) for each in some
+                )
+                arguments = (self._keys.prefix, lane.value, self._marker_ttl, about.last, *words)
                 gone, deliveries = self._run("erase", (stream,), arguments)
                 counts["stream entries"] += gone
                 counts["deliveries"] += deliveries
@@ -119,9 +142,18 @@ class RedisBusErasure:
                 found: list[bytes] = sorted(self._client.scan_iter(f"{beginning}*", count=1000, _type="stream"))
             yield from ((key.decode(), key.decode().removeprefix(beginning), lane) for key in found)
 
-    def _letters(self) -> Sequence[Letter]:
-        with translated():
-            return [read_letter(*each) for each in self._client.xrange(self._keys.letters)]
+    def _letters(self, entries: Iterable[Entry], others: Iterable[UUID], wanted: Wanted) -> tuple[tuple[str, ...], int]:
+        """The ids of the letters that have to go (see `_goes`), and how many others cannot be read."""
+        about = {_place(entry) for entry in entries if not entry.amended}
+        of_others = {str(event_id) for event_id in others}
+        gone: list[str] = []
+        unreadable = 0
+        for letter in starmap(read_letter, pages.whole_entries(self._client, self._keys.letters)):
+            if _goes(letter, about, of_others, wanted):
+                gone.append(letter.id)
+            else:
+                unreadable += not letter.is_readable
+        return tuple(gone), unreadable
 
     def _purge(self, stream: str, lane: Lane) -> bool:
         """Write *stream* anew if anything was ever deleted from it; whether that was so."""
@@ -182,16 +214,16 @@ def _left(told: Said, raw: bytes, kind: str, wanted: Wanted, *, at: datetime) ->
     return None
 
 
-def _gone(letters: Iterable[Letter], entries: Iterable[Entry], others: Iterable[UUID], wanted: Wanted) -> Iterator[str]:
-    """The letters about *entries* of which nothing is left, and those of the session that has none any more."""
-    about = {(entry.kind, entry.lane, entry.id) for entry in entries if not entry.amended}
-    of_others = {str(event_id) for event_id in others}
-    for letter in letters:
-        is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
-        is_of_session &= not is_of_none(letter.session_id, kinds().get(letter.kind, Event))
-        is_left_over = is_of_session and letter.event_id not in of_others
-        if is_left_over or (letter.kind, letter.lane, letter.entry) in about:
-            yield letter.id
+def _goes(letter: Letter, about: Container[_Place], of_others: Container[str | None], wanted: Wanted) -> bool:
+    """Whether a letter is *about* an entry of which nothing is left, or of the session that has none any more."""
+    is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
+    is_of_session &= not is_of_none(letter.session_id, kinds().get(letter.kind, Event))
+    is_left_over = is_of_session and letter.event_id not in of_others
+    return is_left_over or (letter.kind, letter.lane, letter.entry) in about
+
+
+def _place(entry: Entry) -> _Place:
+    return entry.kind, entry.lane, entry.id
 
 
 def _handfuls(all_: Sequence[T]) -> Iterator[Sequence[T]]:

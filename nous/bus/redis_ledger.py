@@ -1,6 +1,7 @@
 """What became of everything, read from Redis. Nothing here writes."""
 
 from collections.abc import Iterable, Sequence
+from itertools import starmap
 from typing import Any
 from uuid import UUID
 
@@ -9,12 +10,13 @@ import redis
 from nous.bus.base import Lane, Subscription, Ticket
 from nous.bus.keys import BusKeys, through
 from nous.bus.ledger import Account, Backlog, Location, Whereabouts
-from nous.bus.letters import accepted_at, event_of, read_letter
+from nous.bus.letters import accepted_at, event_of, order, read_letter
 from nous.bus.progress import Progress
 from nous.bus.redis_errors import translated
-from nous.bus.redis_pages import entries
+from nous.bus.redis_pages import entries, whole_entries
+from nous.bus.redis_peeking import peek
 from nous.bus.scripts import Scripts
-from nous.codec import LARGEST, decode
+from nous.codec import decode
 from nous.errors import BadInput
 from nous.events import Event
 from nous.scope import Scope
@@ -56,10 +58,9 @@ class RedisLedger:
         return self._search(ticket)
 
     def event(self, ticket: Ticket) -> Event | None:
-        # By a script, since a worker looks at what a letter is about: that may be too large to be read.
+        # Whoever asks may write, and so run scripts; what a letter is about may be too large to be read.
         stream = self._keys.stream(ticket.subscription.kind.type, ticket.lane)
-        found = self._run("peek", (stream,), (ticket.entry, LARGEST))
-        return event_of(found[0], ticket) if found and isinstance(found[0], bytes) else None
+        return event_of(peek(self._run, stream, ticket.entry), ticket)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         told = (entry for lane in Lane for entry in entries(self._client, self._keys.stream(kind.type, lane)))
@@ -75,26 +76,38 @@ class RedisLedger:
         if not is_there:  # the event is of another kind, or was trimmed
             return Location(where=Whereabouts.UNKNOWN)
         known = self._group(stream, group)
-        is_ahead = _order(ticket.entry) > _order(known.get("last-delivered-id", b"0-0").decode())
-        with translated():
-            pending = known and self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1)
-            raw, is_through = self._client.hmget(self._keys.progress(group), ticket.name, through(ticket.name))
-            lease_ends = self._client.zscore(self._keys.leases(group), ticket.name)
-            letters = self._client.xrange(self._keys.letters)
-        if pending:
-            progress = Progress.decode(raw) if raw else None
-            return Location(
-                where=Whereabouts.IN_FLIGHT,
-                ticket=ticket,
-                reason=progress.in_words if progress else "",
-                next_try=progress.next_try(lease_ends) if progress else None,
-            )
-        if is_ahead and is_through is None:
-            return Location(where=Whereabouts.WAITING, ticket=ticket)
-        for letter in (read_letter(*each) for each in letters):
+        if known and (found := self._in_flight(ticket)):
+            return found
+        if order(ticket.entry) > order(known.get("last-delivered-id", b"0-0").decode()):
+            with translated():
+                is_through = self._client.hexists(self._keys.progress(group), through(ticket.name))
+            if not is_through:
+                return Location(where=Whereabouts.WAITING, ticket=ticket)
+        # Most are about others, which need not be read to be told by that.
+        letters = whole_entries(self._client, self._keys.letters)
+        near = (each for each in letters if each[1].get(b"entry") == ticket.entry.encode())
+        for letter in starmap(read_letter, near):
             if letter.is_about(ticket):
                 return Location(where=Whereabouts(letter.grave.value), ticket=ticket, reason=letter.reason)
-        return Location(where=Whereabouts.DONE, ticket=ticket)
+        # Its letter may have been redriven while the others were read.
+        again = self._in_flight(ticket) if known else None
+        return again or Location(where=Whereabouts.DONE, ticket=ticket)
+
+    def _in_flight(self, ticket: Ticket) -> Location | None:
+        """Where the event is if its group has it pending, which must be there."""
+        stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
+        with translated():
+            if not self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1):
+                return None
+            raw: bytes | None = self._client.hget(self._keys.progress(group), ticket.name)
+            lease_ends = self._client.zscore(self._keys.leases(group), ticket.name)
+        progress = Progress.decode(raw) if raw else None
+        return Location(
+            where=Whereabouts.IN_FLIGHT,
+            ticket=ticket,
+            reason=progress.in_words if progress else "",
+            next_try=progress.next_try(lease_ends) if progress else None,
+        )
 
     def _backlog(self, subscription: Subscription, lane: Lane) -> Backlog:
         stream = self._keys.stream(subscription.kind.type, lane)
@@ -102,15 +115,26 @@ class RedisLedger:
         with translated():
             length = int(self._client.xlen(stream))
             pending: dict[str, Any] = self._client.xpending(stream, subscription.group) if group else {}
-        # The server says nil after an XDEL in the part that was not read yet: then nobody can tell.
-        waiting = group.get("lag") if group else length
+        waiting = self._waiting(stream, group) if group else length
         return Backlog(
             lane=lane,
             length=length,
-            waiting=None if waiting is None else int(waiting),
+            waiting=waiting,
             pending=int(pending.get("pending", 0)),
             oldest_pending=accepted_at(oldest.decode()) if (oldest := pending.get("min")) else None,
         )
+
+    def _waiting(self, stream: str, group: dict[str, Any]) -> int | None:
+        """How many entries the group has not read; None where the server says nil, and it is not none.
+
+        It does after an XDEL in the part that was not read yet, also when nothing is left of that.
+        """
+        lag: int | None = group.get("lag")
+        if lag is None:
+            with translated():
+                ahead = self._client.xrange(stream, f"({group['last-delivered-id'].decode()}", count=1)
+            return None if ahead else 0
+        return lag
 
     def _group(self, stream: str, group: str) -> dict[str, Any]:
         """What the server knows of a group; nothing when there is no such group yet."""
@@ -129,8 +153,3 @@ def _told(entry: str, raw: bytes, kind: type[Event]) -> Event | None:
         return decode(raw, type_hint=kind.type, accepted_at=accepted_at(entry))
     except BadInput:
         return None
-
-
-def _order(entry: str) -> tuple[int, int]:
-    milliseconds, _, sequence = entry.partition("-")
-    return int(milliseconds), int(sequence or 0)

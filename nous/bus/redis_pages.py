@@ -1,4 +1,4 @@
-"""Streams in Redis, read through. Plain commands: who may only look at a server may run no scripts there."""
+"""Streams in Redis, read through. Plain commands, for who may only look: one entry is for `nous.bus.redis_peeking`."""
 
 from collections.abc import Iterator
 from typing import Any

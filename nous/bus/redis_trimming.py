@@ -9,15 +9,15 @@ import redis
 
 from nous.bus.base import Lane, Subscription
 from nous.bus.keys import BusKeys
+from nous.bus.letters import order
 from nous.bus.redis_errors import translated
 from nous.bus.redis_groups import Groups
+from nous.bus.redis_pages import whole_entries
 from nous.bus.scripts import Scripts
 from nous.events import Event
 
 _PAGE = 100
 """Entries that are looked at in one go: nobody else is served meanwhile."""
-
-_LETTERS = 500
 
 
 @dataclass(slots=True)
@@ -36,8 +36,8 @@ class _Lettered:
 
     def after(self, begin: str) -> list[str]:
         """The next of them, as many as may be met in one go."""
-        behind = _order(begin.removeprefix("(")) if begin != "-" else (-1, -1)
-        return nsmallest(_PAGE, (entry for entry in self.entries if _order(entry) > behind), key=_order)
+        behind = order(begin.removeprefix("(")) if begin != "-" else (-1, -1)
+        return nsmallest(_PAGE, (entry for entry in self.entries if order(entry) > behind), key=order)
 
 
 class RedisTrimming:
@@ -78,16 +78,5 @@ class RedisTrimming:
 
     def _read_letters(self, lettered: _Lettered) -> None:
         """Read on where the last reading stopped; what comes after this one, the script sees itself."""
-        while True:
-            with translated():
-                page = self._client.xrange(self._keys.letters, f"({lettered.last}", count=_LETTERS)
-            for letter, about in page:
-                lettered.read(letter.decode(), about)
-            if len(page) < _LETTERS:
-                return
-
-
-def _order(entry: str) -> tuple[int, int]:
-    """Where an entry stands; what a foreign letter calls an entry and is none, stands before all."""
-    milliseconds, _, sequence = entry.partition("-")
-    return (int(milliseconds), int(sequence)) if milliseconds.isdigit() and sequence.isdigit() else (-1, -1)
+        for letter, about in whole_entries(self._client, self._keys.letters, after=f"({lettered.last}"):
+            lettered.read(letter.decode(), about)

@@ -9,7 +9,7 @@ from typing import Any
 
 from nous.bus.ledger import Letter
 from nous.bus.mishaps import Mishap, gathered
-from nous.cli.outline import envelope, payload
+from nous.cli.outline import envelope, payload, size_of
 from nous.cli.show import counted, table
 from nous.readable import one_line, shortened
 from nous.runtime.tracing import folded, whole
@@ -37,7 +37,7 @@ def named(letter: Letter) -> str:
     return f"{letter.id} ({letter.group or 'of nobody known'}, session {letter.session_id or 'unknown'})"
 
 
-def spelled(letter: Letter, event: bytes | None, *, is_full: bool) -> Iterator[str]:
+def spelled(letter: Letter, event: bytes | int | None, *, is_full: bool) -> Iterator[str]:
     """Sections that tell all there is of one letter."""
     yield "\n".join(f"{name:<10} {one_line(value)}" for name, value in _facts(letter))
     if letter.history:
@@ -51,14 +51,14 @@ def spelled(letter: Letter, event: bytes | None, *, is_full: bool) -> Iterator[s
         yield "its event is gone: it cannot be redriven"
         return
     yield "\n".join(
-        (f"event, {len(event):,} bytes:", *(f"  {name}: {value}" for name, value in envelope(event).items()))
+        (f"event, {size_of(event):,} bytes:", *(f"  {name}: {value}" for name, value in envelope(event).items()))
     )
     yield "\n".join(("payload, without what it says:", *(f"  {line}" for line in payload(event))))
 
 
-def as_object(letter: Letter, event: bytes | None) -> dict[str, Any]:
+def as_object(letter: Letter, event: bytes | int | None) -> dict[str, Any]:
     """The same for programs; the traceback as lines, every frame of it."""
-    told = None if event is None else {"bytes": len(event), **envelope(event), "payload": payload(event)}
+    told = None if event is None else {"bytes": size_of(event), **envelope(event), "payload": payload(event)}
     return {**asdict(letter), "traceback": list(whole(letter.traceback)), "event": told}
 
 

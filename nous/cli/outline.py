@@ -16,7 +16,12 @@ _VALUE = 200
 _INDENT = "  "
 
 
-def envelope(raw: bytes) -> dict[str, str]:
+def size_of(raw: bytes | int) -> int:
+    """How many bytes an event has; of one that is too large to be read, that is all there is."""
+    return raw if isinstance(raw, int) else len(raw)
+
+
+def envelope(raw: bytes | int) -> dict[str, str]:
     """The envelope of the event *raw*, its scope, and where its transcript is, as far as they can be read."""
     message = _object(raw)
     data = message.get("data")
@@ -27,18 +32,18 @@ def envelope(raw: bytes) -> dict[str, str]:
     return {name: redacted(_plain(value), limit=_VALUE) for name, value in told.items() if value}
 
 
-def payload(raw: bytes) -> list[str]:
+def payload(raw: bytes | int) -> list[str]:
     """A line for each field of the event's payload: its name, type and size. No value is shown."""
-    if len(raw) > LARGEST:
-        return [f"not read: it has {len(raw):,} bytes, and no event may have more than {LARGEST:,}"]
+    if size_of(raw) > LARGEST:
+        return [f"not read: it has {size_of(raw):,} bytes, and no event may have more than {LARGEST:,}"]
     message = _object(raw)
     if not message:
-        return [f"no JSON object: {len(raw):,} bytes"]
+        return [f"no JSON object: {size_of(raw):,} bytes"]
     return list(_lines("data", [message.get("data")], depth=0))
 
 
-def _object(raw: bytes) -> dict[str, Any]:
-    if len(raw) > LARGEST:
+def _object(raw: bytes | int) -> dict[str, Any]:
+    if isinstance(raw, int) or len(raw) > LARGEST:
         return {}
     try:
         message = orjson.loads(raw)

@@ -26,7 +26,6 @@ NOWHERE = "nobody has said where its transcript is"
 """Why a session is given up that was touched and never named a transcript."""
 
 _PAGE = 100
-_MOST_LETTERS = 100_000
 
 T = TypeVar("T")
 
@@ -80,7 +79,7 @@ class Finisher:
         that, whatever comes of it.
         """
         before = self._kit.clock() - self._idle if patiently else None
-        for letter in self._dead.letters(limit=_MOST_LETTERS):
+        for letter in self._dead.each():
             is_end = (letter.group, letter.grave) == (self._ends.group, Grave.DEAD)
             if is_end and (before is None or letter.at < before):
                 yield from self._safely(self._deal_with, letter)
@@ -89,10 +88,10 @@ class Finisher:
     def _known_until(self) -> datetime | None:
         """Up to when all touches have been noted; None where some were not even read: theirs may be any session.
 
-        A server that cannot tell how many those are has lost count of entries that were deleted.
+        So it is where the server cannot tell, which has lost count of entries that were deleted: until they are read.
         """
         backlogs = self._ledger.backlogs(self._touches)
-        if any(backlog.waiting for backlog in backlogs):
+        if any(backlog.waiting != 0 for backlog in backlogs):
             return None
         in_hand = (backlog.oldest_pending for backlog in backlogs if backlog.oldest_pending)
         return min((self._kit.clock(), *in_hand))

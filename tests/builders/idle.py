@@ -8,6 +8,7 @@ from uuid import uuid5
 
 from builders.model_world import ModelWorld
 from nous.bus.base import Bus, Subscription
+from nous.bus.ledger import DeadLetters, Ledger
 from nous.course import Course, Stage
 from nous.events import NAMESPACE, SessionEnded, SessionTouched
 from nous.runtime.attempt import Attempts
@@ -79,12 +80,14 @@ class IdleWorld(ModelWorld):
     def stage(self, session: str = "s1") -> Stage:
         return self.course(session).stage
 
-    def finisher(self, bus: Bus | None = None) -> Finisher:
+    def finisher(
+        self, bus: Bus | None = None, *, ledger: Ledger | None = None, dead: DeadLetters | None = None
+    ) -> Finisher:
         return Finisher(
             kit=self.kit,
             bus=bus or self.bus,
-            ledger=self.bus,
-            dead=self.bus,
+            ledger=ledger or self.bus,
+            dead=dead or self.bus,
             touches=TOUCHES,
             ends=ENDS,
             idle=timedelta(seconds=IDLE),

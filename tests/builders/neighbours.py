@@ -228,6 +228,7 @@ NOT_READ: Mapping[str, str] = {
     "Calibrations.thresholds": "they are of an embedder",
     "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
     "DeadLetters.letters": "they are the operator's, of all scopes",
+    "DeadLetters.each": "as the letters",
     "DeadLetters.find": "as the letters",
     "DeadLetters.payload": "as the letters",
     "DeadLetters.count": _COUNTS,

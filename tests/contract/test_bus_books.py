@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import redis
 
 from nous.bus.base import Committed, Duplicate, Grave, Subscription, Ticket
 from nous.bus.ledger import MOST_COUNTERS, Whereabouts
@@ -214,6 +215,22 @@ def test_backlogs_tell_what_waits_and_what_is_pending(world: Any, ended: Any) ->
     assert (live.length, live.waiting, live.pending) == (5, 3, 2)
     assert live.oldest_pending is not None
     assert (bulk.length, bulk.pending) == (0, 0)
+
+
+def test_of_a_backlog_out_of_which_something_was_deleted_it_is_known_whether_there_is_one(
+    world: Any, ended: Any, kept_on: redis.Redis | None
+) -> None:
+    if kept_on is None:
+        pytest.skip("nobody can delete from a bus in memory")
+    receipts = world.publish(*(ended(f"s{i}") for i in range(3)))
+    world.receive(limit=1)
+    seen: list[int | None] = []
+    for each in receipts[1:]:
+        kept_on.xdel("t:events:session_ended", each.entry)
+        seen.append(world.ledger.backlogs(SUMMARIZER)[0].waiting)
+
+    assert seen[0] in {None, 1}
+    assert seen[1] == 0
 
 
 def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:

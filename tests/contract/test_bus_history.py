@@ -213,6 +213,17 @@ def test_what_was_dropped_is_not_taken_for_done(world: Any, ended: Any) -> None:
     assert world.account.balance == 0
 
 
+def test_letters_are_told_one_by_one_whatever_becomes_of_those_that_were(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(20)))
+    for delivery in world.receive(limit=20):
+        world.bus.bury(delivery.ticket, progress=None, reason="x")
+
+    told = [letter.session_id for letter in world.dead.each() if world.dead.redrive(letter, SUMMARIZER)]
+
+    assert told == [f"s{number}" for number in range(20)]
+    assert world.dead.count() == 0
+
+
 def test_there_are_as_many_letters_as_there_are(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{number}") for number in range(1200)))
     for delivery in world.receive(limit=1200):

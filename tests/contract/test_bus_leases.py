@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Delivery, Subscription
-from nous.bus.progress import Progress, State
+from nous.bus.base import Delivery, Lane, Subscription
+from nous.bus.progress import LONGEST_LEASE, Progress, State
 from nous.effects import Effects
 from nous.events import SessionEnded
 
@@ -124,9 +124,9 @@ def test_a_lease_of_a_clock_that_was_set_back_is_pulled_in(world: Any, ended: An
     world.bus.amend(waiting.ticket, before=waiting.progress, after=later, lease=LEASE)
     world.clock.now -= 3600
 
-    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 2
-    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 0
-    world.clock.now += LEASE + 1
+    assert world.bus.pull_in(SUMMARIZER) == 2
+    assert world.bus.pull_in(SUMMARIZER) == 0
+    world.clock.now += LONGEST_LEASE + 1
     assert {ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)} == {offered.ticket, running.ticket}
 
 
@@ -134,12 +134,39 @@ def test_a_lease_that_was_pulled_in_is_renewed_by_who_lives(world: Any, ended: A
     world.publish(ended())
     [delivery] = world.receive()
     world.clock.now -= 3600
-    world.bus.pull_in(SUMMARIZER, lease=LEASE)
-    world.clock.now += LEASE - 1
+    world.bus.pull_in(SUMMARIZER)
+    world.clock.now += LONGEST_LEASE - 1
     world.bus.renew([delivery.ticket], lease=LEASE)
     world.clock.now += 2
 
     assert world.bus.overdue(SUMMARIZER, limit=10) == []
+
+
+@pytest.mark.parametrize("lease", [LEASE, LONGEST_LEASE])
+def test_no_lease_that_its_holder_can_have_taken_is_cut(world: Any, ended: Any, lease: float) -> None:
+    world.publish(ended("receiving"), ended("beginning"))
+    receiving, beginning = world.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=2, lease=lease)
+    world.bus.begin(beginning.ticket, attempt=1, lease=lease)
+    world.bus.renew([receiving.ticket], lease=lease)
+
+    assert world.bus.pull_in(SUMMARIZER) == 0
+    world.clock.now += lease - 1
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+
+
+def test_however_much_waits_a_lease_behind_it_is_pulled_in(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(1101)))
+    *waiting, late = world.receive(limit=2000)
+    world.bus.renew([late.ticket], lease=4 * LONGEST_LEASE)
+    for each in waiting:
+        later = each.progress.put_off("the quota")
+        world.bus.amend(each.ticket, before=each.progress, after=later, lease=3 * LONGEST_LEASE)
+
+    pulled = [world.bus.pull_in(SUMMARIZER) for _ in range(6)]
+
+    assert sum(pulled) == 1
+    world.clock.now += LONGEST_LEASE + 1
+    assert [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [late.ticket]
 
 
 def test_progress_that_a_newer_release_has_added_to_is_read() -> None:

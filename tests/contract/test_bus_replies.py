@@ -1,5 +1,6 @@
 """Replies that are lost: redis-py sends the command again, and must not take for another's what it did itself."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from redis.retry import Retry
 from nous.bus.base import Lane, Subscription
 from nous.bus.plan import Plan
 from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_erasing import RedisBusErasure
+from nous.bus.redis_ledger import RedisLedger
 from nous.effects import Effects
 from nous.events import SessionEnded
 from nous.server.connect import connect_rq
@@ -37,12 +41,16 @@ class Forgetful(UnixDomainSocketConnection):
 
 
 @pytest.fixture
-def bus(redis_client: redis.Redis) -> RedisBus:
+def client(redis_client: redis.Redis) -> redis.Redis:
     path = redis_client.connection_pool.connection_kwargs["path"]
     retry = Retry(NoBackoff(), retries=1)
     kind: Any = Forgetful  # typed for TCP, though it takes any
-    pool = redis.ConnectionPool(connection_class=kind, path=path, retry=retry, protocol=2)
-    return RedisBus(redis.Redis(connection_pool=pool), plan_of=lambda _: Plan())
+    return redis.Redis(connection_pool=redis.ConnectionPool(connection_class=kind, path=path, retry=retry, protocol=2))
+
+
+@pytest.fixture
+def bus(client: redis.Redis) -> RedisBus:
+    return RedisBus(client, plan_of=lambda _: Plan())
 
 
 def test_an_attempt_whose_beginning_was_not_heard_of_has_begun_all_the_same(bus: RedisBus, ended: Any) -> None:
@@ -96,6 +104,49 @@ def test_a_commit_whose_reply_was_lost_is_counted_once(bus: RedisBus, redis_clie
 
     assert not Forgetful.loses
     assert redis_client.hget("nous:account:toy", "done") == b"2"
+
+
+@pytest.mark.parametrize("way", ["drop", "redrive"])
+def test_a_letter_that_was_dealt_with_unheard_is_told_of_as_dealt_with_by_that_call_alone(
+    bus: RedisBus, client: redis.Redis, ended: Any, way: str
+) -> None:
+    dead = RedisDeadLetters(client)
+    deal = dead.drop if way == "drop" else partial(dead.redrive, subscription=TOY)
+    bus.publish(ended("s1"), ended("s2"))
+    for delivery in bus.receive(TOY, lane=Lane.LIVE, limit=2, lease=60):
+        bus.bury(delivery.ticket, progress=None, reason="hopeless")
+    first, second = dead.letters()
+    assert deal(first)  # the server knows the script now
+
+    Forgetful.loses = 1
+    told = deal(second)
+
+    assert (told, Forgetful.loses, dead.count()) == (True, 0, 0)
+    assert [deal(first), deal(second)] == [False, False]
+    assert RedisLedger(client).account(TOY).balance == 0
+
+
+@pytest.mark.parametrize("lost", range(1, 25))
+@pytest.mark.parametrize("left", [0, 3])
+def test_streams_are_written_anew_and_counted_whichever_reply_is_lost(
+    bus: RedisBus, client: redis.Redis, redis_client: redis.Redis, left: int, lost: int
+) -> None:
+    server: Any = redis_client
+    bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=60)
+    streams = ("nous:events:session_ended", "nous:bulk:session_ended", "nous:dead")
+    for stream in streams:
+        entries = [server.xadd(stream, {"event": f"{number}"}) for number in range(left + 1)]
+        server.xdel(stream, entries[0])
+
+    Forgetful.loses = lost
+    written = RedisBusErasure(client, marker_ttl=60).purge()
+    Forgetful.loses = 0
+
+    assert written == len(streams)
+    assert [server.xlen(stream) for stream in streams] == [left] * len(streams)
+    standing = [stream for stream in streams if server.exists(stream)]
+    assert {server.xinfo_stream(stream)["max-deleted-entry-id"] for stream in standing} == {b"0-0"}
+    assert server.keys("*:aside:*") == []
 
 
 def test_what_is_said_for_rq_is_never_repeated(redis_client: redis.Redis) -> None:

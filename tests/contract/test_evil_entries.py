@@ -114,8 +114,20 @@ def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: A
     world.dead.redrive(letter, SUMMARIZER)
     before = sent()
     world.bus.open(ticket)
+    after_it_was_opened = sent() - before
+    world.bus.bury(ticket, progress=None, reason="again")
+    [letter] = world.dead.letters()
+    before = sent()
+    world.dead.payload(letter)
 
-    assert max(after_it_came, after_it_was_buried, sent() - before) < LARGEST / 100
+    assert max(after_it_came, after_it_was_buried, after_it_was_opened, sent() - before) < LARGEST / 100
+
+
+def test_of_what_is_too_large_it_is_told_how_large_it_is(world: Any) -> None:
+    world.foreign_append(TOO_MUCH)
+    world.receive()
+
+    assert world.dead.payload(world.dead.letters()[0]) == len(TOO_MUCH)
 
 
 def test_what_is_too_large_is_not_published(world: Any, ended: Any) -> None:

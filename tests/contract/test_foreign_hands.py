@@ -9,19 +9,23 @@ import redis
 from nous.bus.base import Committed, Duplicate, Lane, Subscription
 from nous.bus.keys import BusKeys
 from nous.bus.ledger import Account
+from nous.bus.mishaps import Fate, Mishap
 from nous.bus.plan import Plan
 from nous.bus.progress import Patience, Progress
 from nous.bus.redis import RedisBus
+from nous.bus.redis_burial import RedisBurial
 from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_errors import GroupGone
 from nous.bus.redis_ledger import RedisLedger
 from nous.effects import Effects
-from nous.events import SessionEnded
+from nous.errors import Unavailable
+from nous.events import JobDeadLettered, SessionEnded
 from nous.jobs.memory import MemoryJobs
 from nous.runtime.sweep import Sweeper
 
 GROUP = "episode-summarizer"
 SUMMARIZER = Subscription(GROUP, SessionEnded)
+WATCHER = Subscription("watcher", JobDeadLettered)
 STREAM = "t:events:session_ended"
 LEASE = 60.0
 
@@ -180,6 +184,47 @@ def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(
 
     assert (shop.account.dead, shop.account.in_flight, shop.account.received, shop.account.balance) == (1, 1, 2, 0)
     assert shop.reasons == ["its entry was deleted from the stream while it was pending"]
+
+
+def test_the_letter_of_what_was_deleted_tells_what_went_wrong_before_and_is_announced_once(
+    redis_client: redis.Redis, clock: Any, ended: Any
+) -> None:
+    shop = Shop(redis_client, clock)
+    shop.bus.publish(ended("s1"), ended("s2"))
+    first, _ = shop.receive()
+    failed, mishap = first.progress.failed("away"), Mishap(fate=Fate.FAILED, attempt=1, text="away")
+    shop.bus.amend(first.ticket, before=first.progress, after=failed, lease=9 * LEASE, mishap=mishap)
+
+    shop.client.xtrim(STREAM, maxlen=1, approximate=False)
+    for _ in range(3):
+        shop.later()
+
+    [letter] = shop.dead.letters()
+    assert (letter.attempts, [each.text for each in letter.history]) == (1, ["away"])
+    [told] = [each.event for each in shop.bus.receive(WATCHER, lane=Lane.LIVE, limit=9, lease=LEASE)]
+    assert isinstance(told, JobDeadLettered)
+    assert (told.what["entry"], told.why, told.counts["errors"]) == (first.ticket.entry, letter.reason, 1)
+
+
+def test_whoever_finds_what_was_deleted_and_dies_leaves_it_to_the_next(
+    redis_client: redis.Redis, clock: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: Any, **__: Any) -> None:
+        raise Unavailable("a test")
+
+    shop = Shop(redis_client, clock)
+    shop.bus.publish(ended("s1"), ended("s2"))
+    shop.receive()
+    shop.client.xtrim(STREAM, maxlen=1, approximate=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(RedisBurial, "disown", die)
+        with pytest.raises(Unavailable):
+            shop.sweeper.sweep()
+
+    shop.sweeper.sweep()
+
+    assert (shop.account.dead, shop.account.in_flight, shop.account.balance) == (1, 1, 0)
+    assert len(shop.reasons) == 1
 
 
 def test_a_stream_that_is_deleted_takes_what_was_pending_to_the_dead_letters(

@@ -1,6 +1,7 @@
 """A dead letter that somebody else has written is told as unreadable, and is in nobody's way."""
 
 from typing import Any
+from uuid import UUID
 
 import fakeredis
 import pytest
@@ -77,6 +78,17 @@ def test_a_letter_of_somebody_else_goes_with_the_session_it_names_and_is_counted
 
     assert found.letters == (named.decode(),)
     assert found.unreadable == 1
+
+
+def test_a_letter_of_any_length_leaves_no_more_than_a_line_when_it_is_dropped(client: redis.Redis) -> None:
+    server: Any = client
+    server.xadd(KEYS.letters, OURS | {"reason": "x" * 5_000_000, "event_id": str(UUID(int=1))})
+    dead = RedisDeadLetters(client, KEYS)
+
+    assert dead.drop(dead.letters()[0])
+
+    assert server.get(KEYS.skipped("g", UUID(int=1))).startswith(b"its letter was dropped; xxx")
+    assert server.strlen(KEYS.skipped("g", UUID(int=1))) <= 1000
 
 
 def test_a_letter_that_claims_to_be_of_the_end_of_time_is_in_nobody_s_way(client: redis.Redis) -> None:

@@ -16,12 +16,12 @@ from nous.bus.plan import Plan
 from nous.bus.redis import RedisBus
 from nous.errors import Unavailable
 from nous.events import SessionEvent
-from nous.producer import producer_of
 from nous.runtime.publish import About
 from nous.server import embedded
 from nous.server.connect import connect
 from nous.settings.model import PublishSettings, Settings
 from nous.wiring import World, build
+from nous.wiring.producer import producer_of
 
 TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n" * 20
 

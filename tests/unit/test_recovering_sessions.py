@@ -1,6 +1,8 @@
 """Ends that could not be dealt with are found and finished once they can be; hopeless ones are marked, and say why."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders.answers import SESSION
@@ -8,6 +10,7 @@ from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
 
 from nous.bus.base import Lane
+from nous.bus.ledger import Letter
 from nous.course import Course, Stage, closed, ended_by_idleness
 from nous.effects import NoteCourse
 from nous.events import SessionEnded
@@ -138,6 +141,23 @@ def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld,
     world.use_courses(Stubborn())
 
     assert [deed.session_id for deed in world.recover()] == ["s2"]
+
+
+def test_each_letter_is_dealt_with_before_the_next_is_read(world: IdleWorld, path: Path, tmp_path: Path) -> None:
+    world.lose(path)
+    world.lose(tmp_path / "s2.txt", "s2")
+    read: list[str | None] = []
+
+    class Slow:
+        def each(self) -> Iterator[Letter]:
+            for letter in world.bus.each():
+                read.append(letter.session_id)
+                yield letter
+
+    dead: Any = Slow()
+    first = next(world.finisher(dead=dead).recover())
+
+    assert (first.session_id, read) == ("s1", ["s1"])
 
 
 def half_closed(world: IdleWorld, path: Path) -> Course:

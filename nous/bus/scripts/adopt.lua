@@ -1,12 +1,12 @@
 -- Put pending entries that have no lease on one that has ended, so that the next sweep submits them. They come from a
 -- consumer that read the group without `receive`, or somebody has deleted their lease or their progress: one of the two
--- says that they were received before. Entries that were deleted while pending are lost: XAUTOCLAIM names
--- them once and forgets them, so their letters are written here.
+-- says that they were received before. Entries that were deleted while pending are lost: XAUTOCLAIM names them once and
+-- forgets them. They keep progress and a lease that has ended, so that whoever looks next sets them aside (see
+-- `disown.lua`), should the caller not come to it.
 --
--- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters
+-- KEYS  1 stream  2 leases  3 progress  4 counters
 -- ARGV  1 group  2 consumer  3 cursor  4 lane  5 first progress
---       6.. fields and values of the letter for a lost one
--- Returns {next cursor, entries adopted, entries lost, entries whose lease or progress was gone}.
+-- Returns {next cursor, entries adopted, {entries lost}, entries whose lease or progress was gone}.
 local reply = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'COUNT', 100, 'JUSTID')
 local adopted, mended = 0, 0
 for _, entry in ipairs(reply[2]) do
@@ -26,12 +26,9 @@ end
 local lost = reply[3] or {}
 for _, entry in ipairs(lost) do
   local name = ARGV[4] .. '/' .. entry
-  local known = redis.call('ZREM', KEYS[2], name) + redis.call('HDEL', KEYS[3], name)
-  if known == 0 then
+  local is_new = redis.call('HSETNX', KEYS[3], name, ARGV[5])
+  if redis.call('ZADD', KEYS[2], clock(), name) + is_new == 2 then
     redis.call('HINCRBY', KEYS[4], 'received', 1)
   end
-  redis.call('HINCRBY', KEYS[4], 'dead', 1)
-  redis.call('XADD', KEYS[5], '*', 'entry', entry, unpack(ARGV, 6, #ARGV - 1))
-  redis.call('DEL', mishaps_of(KEYS[3], name))
 end
-return { reply[1], adopted, #lost, mended }
+return { reply[1], adopted, lost, mended }

@@ -4,8 +4,9 @@
 -- through with it as they were with the old one; letters about that are about the new one, and tell which they were.
 --
 -- KEYS  1 stream
--- ARGV  1 prefix of all keys  2 lane  3 the markers' life in seconds
---       then for each entry {entry, event's id, what is told in its place or ""}
+-- ARGV  1 prefix of all keys  2 lane  3 the markers' life in seconds  4 id of the last letter that the caller has read
+--       then for each entry {entry, event's id, what is told in its place or "", ids of such letters about it, each
+--       with a blank behind it}
 -- Returns {entries, deliveries} that were erased, as counts.
 local groups = {}
 for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
@@ -48,21 +49,31 @@ local function is_about(letter, entry)
   return letter.entry == entry and letter.lane == ARGV[2] and KEYS[1]:sub(-#kind) == kind
 end
 
-local letters
-local function readdress(entry, place)
-  local key = ARGV[1] .. ':dead'
-  letters = letters or redis.call('XRANGE', key, '-', '+')
-  for _, letter in ipairs(letters) do
-    local told = fields_of(letter[2])
-    if is_about(told, entry) then
-      told.entry, told.first = place, told.first or letter[1]
-      local list = {}
-      for field, value in pairs(told) do
-        list[#list + 1], list[#list + 2] = field, value
-      end
-      redis.call('XDEL', key, letter[1])
-      redis.call('XADD', key, '*', unpack(list))
+local LETTERS = ARGV[1] .. ':dead'
+local function readdress_one(letter, entry, place)
+  local told = fields_of(letter[2])
+  if is_about(told, entry) then
+    told.entry, told.first = place, told.first or letter[1]
+    local list = {}
+    for field, value in pairs(told) do
+      list[#list + 1], list[#list + 2] = field, value
     end
+    redis.call('XDEL', LETTERS, letter[1])
+    redis.call('XADD', LETTERS, '*', unpack(list))
+  end
+end
+
+-- There may be as many letters as ever went wrong: the caller has read them, and only what came since is looked through.
+local since
+local function readdress(ids, entry, place)
+  since = since or redis.call('XRANGE', LETTERS, '(' .. ARGV[4], '+')
+  for id in ids:gmatch('%S+') do
+    for _, letter in ipairs(redis.call('XRANGE', LETTERS, id, id)) do
+      readdress_one(letter, entry, place)
+    end
+  end
+  for _, letter in ipairs(since) do
+    readdress_one(letter, entry, place)
   end
 end
 
@@ -73,7 +84,7 @@ local function forget_event(id)
   end
 end
 
-local function amend(entry, id, amended, done)
+local function amend(entry, id, amended, done, letters)
   local marker, place = ARGV[1] .. ':marker:' .. id, redis.call('XADD', KEYS[1], '*', 'event', amended)
   -- It points elsewhere when this entry only repeats what another told.
   if redis.call('GET', marker) == ARGV[2] .. '/' .. entry then
@@ -82,12 +93,12 @@ local function amend(entry, id, amended, done)
   for _, group in ipairs(done) do
     pass_over(group, ARGV[2] .. '/' .. place, place)
   end
-  readdress(entry, place)
+  readdress(letters, entry, place)
 end
 
 local entries, deliveries = 0, 0
-for i = 4, #ARGV - 1, 3 do
-  local entry, id, amended = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+for i = 5, #ARGV - 1, 4 do
+  local entry, id, amended, letters = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   if #redis.call('XRANGE', KEYS[1], entry, entry) > 0 then
     local name, done = ARGV[2] .. '/' .. entry, {}
     for _, group in ipairs(groups) do
@@ -102,7 +113,7 @@ for i = 4, #ARGV - 1, 3 do
     if amended == '' then
       forget_event(id)
     else
-      amend(entry, id, amended, done)
+      amend(entry, id, amended, done, letters)
     end
     entries = entries + 1
   end

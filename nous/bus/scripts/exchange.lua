@@ -3,7 +3,17 @@
 --
 -- KEYS  1 stream  2 the one aside
 -- ARGV  1 after which entry the copy lacks what came, as XRANGE takes it  2 prefix of all keys  3 lane
--- Returns 1, or 0 when entries were deleted meanwhile: then copy anew.
+-- Returns 1, or 0 when entries were deleted meanwhile: then copy anew. Sent twice, it finds what it has done: a stream out
+-- of which nothing was ever deleted, or none at all.
+local function has_nothing_deleted()
+  return redis.call('EXISTS', KEYS[1]) == 0
+    or fields_of(redis.call('XINFO', 'STREAM', KEYS[1]))['max-deleted-entry-id'] == '0-0'
+end
+
+if has_nothing_deleted() then
+  redis.call('DEL', KEYS[2])
+  return 1
+end
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+')) do
   redis.call('XADD', KEYS[2], entry[1], unpack(entry[2]))
 end

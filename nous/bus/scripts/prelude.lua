@@ -51,6 +51,16 @@ local function write_letter(letters, deaths, progress, name, mishap, event, firs
   end
 end
 
+-- Who took a letter away: the name of a call, by which that is known again when it is sent twice.
+local LIFE_OF_TAKING = 3600
+local function take(taken, call)
+  redis.call('SET', taken, call, 'EX', LIFE_OF_TAKING)
+end
+
+local function was_taken_by(taken, call)
+  return redis.call('GET', taken) == call
+end
+
 -- A delivery is over: forget its lease and its progress, acknowledge, and say what became of it.
 local function close(stream, leases, progress, counters, group, name, entry, outcome)
   redis.call('ZREM', leases, name)

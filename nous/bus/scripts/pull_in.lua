@@ -1,16 +1,19 @@
 -- Let no lease end later than a lease can: one that does was given by a clock that has been set back since. What waits
--- for its time is left alone; that may be far off.
+-- for its time is left alone; that may be far off, and as much as was ever put off. So each call looks at some of those
+-- that end so late, and tells where the next one has to go on.
 --
 -- KEYS  1 leases  2 progress
--- ARGV  1 lease in seconds
--- Returns how many were pulled in.
-local ends = clock() + tonumber(ARGV[1])
+-- ARGV  1 longest lease in seconds  2 how many of those that end so late to pass over
+-- Returns {how many were pulled in, how many to pass over the next time}.
+local AT_ONCE = 1000
+local ends, skip = clock() + tonumber(ARGV[1]), tonumber(ARGV[2])
+local late = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.6f', ends + 1), '+inf', 'LIMIT', skip, AT_ONCE)
 local pulled = 0
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.6f', ends + 1), '+inf', 'LIMIT', 0, 1000)) do
+for _, name in ipairs(late) do
   local progress = redis.call('HGET', KEYS[2], name)
   if progress and not progress:find('"state":"waiting"', 1, true) then
     redis.call('ZADD', KEYS[1], 'XX', ends, name)
     pulled = pulled + 1
   end
 end
-return pulled
+return { pulled, #late < AT_ONCE and 0 or skip + #late - pulled }

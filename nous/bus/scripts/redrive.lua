@@ -1,17 +1,18 @@
 -- Make a buried delivery pending again under its own identity. XCLAIM with FORCE puts the entry back into the group's
 -- pending list, without a copy that other groups would see.
 --
--- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters
+-- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters  6 who took the letter
 -- ARGV  1 group  2 consumer  3 entry  4 name  5 letter's id  6 counter to move back  7 first progress
---       8 that it was redriven, for its history
--- Returns 1, 0 when the letter was gone, or -1 when the event is no longer in its stream.
+--       8 that it was redriven, for its history  9 a name that is this call's alone
+-- Returns 1, 0 when somebody else took the letter before, or -1 when the event is no longer in its stream.
 local letter = redis.call('XRANGE', KEYS[5], ARGV[5], ARGV[5])[1]
 if not letter then
-  return 0
+  return was_taken_by(KEYS[6], ARGV[9]) and 1 or 0
 end
 if #redis.call('XRANGE', KEYS[1], ARGV[3], ARGV[3]) == 0 then
   return -1
 end
+take(KEYS[6], ARGV[9])
 -- It is pending already where somebody made the group anew, which was offered all again: that is counted already.
 if is_pending(KEYS[1], ARGV[1], ARGV[3]) then
   redis.call('XDEL', KEYS[5], ARGV[5])

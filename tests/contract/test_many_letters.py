@@ -1,0 +1,161 @@
+"""However many letters there are, nobody asks a server for all at once: it would serve nobody else meanwhile."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import redis
+
+from nous.bus.base import Lane, Subscription
+from nous.bus.erasing import Entry, Found, Wanted
+from nous.bus.keys import BusKeys
+from nous.bus.ledger import Whereabouts
+from nous.bus.plan import Plan
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_erasing import RedisBusErasure
+from nous.bus.redis_ledger import RedisLedger
+from nous.bus.redis_trimming import RedisTrimming
+from nous.codec import encode
+from nous.effects import Effects
+from nous.events import SessionEnded
+from nous.scope import Scope
+
+KEYS = BusKeys("t")
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+STREAM = KEYS.stream(SessionEnded.type, Lane.LIVE)
+MANY, PAGE = 1500, 500
+_RANGE = r"(?P<begin>\S+) (?P<end>\S+)(?: COUNT (?P<count>\d+))?"
+OF_LETTERS = re.compile(rf"XRANGE {KEYS.letters} {_RANGE}", re.IGNORECASE)
+
+
+class Town:
+    """A bus with many letters, of which the last is about the one event there is."""
+
+    def __init__(self, client: redis.Redis, event: SessionEnded) -> None:
+        self.client: Any = client
+        self.event = event
+        self.ledger, self.dead = RedisLedger(client, KEYS), RedisDeadLetters(client, KEYS)
+        self.erasure = RedisBusErasure(client, KEYS, marker_ttl=60)
+        self.trimming = RedisTrimming(client, KEYS)
+        self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS)
+        self.bus.publish(event)
+        [self.delivery] = self.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=1, lease=60)
+        with client.pipeline(transaction=False) as pipe:
+            for number in range(1, MANY + 1):
+                letter: Any = {"group": "g", "kind": "session_ended", "lane": "live", "entry": f"1-{number}"}
+                pipe.xadd(KEYS.letters, letter | {"grave": "dead", "reason": "why"})
+            pipe.execute()
+
+    def bury(self) -> None:
+        self.bus.bury(self.delivery.ticket, progress=None, reason="cannot work")
+
+    def amend(self) -> None:
+        """Take something out of the event, as whoever forgets a fact does."""
+        entry = Entry(
+            STREAM, SessionEnded.type, Lane.LIVE, self.delivery.ticket.entry, self.event.id, encode(self.event)
+        )
+        self.erasure.erase(Found(entries=(entry,)))
+
+    @property
+    def where(self) -> Whereabouts:
+        return self.ledger.locate(self.event.id, SUMMARIZER).where
+
+
+@pytest.fixture
+def town(redis_client: redis.Redis, ended: Any) -> Town:
+    return Town(redis_client, ended())
+
+
+def asked(town: Town, do: Callable[[], object]) -> list[int | None]:
+    """How many letters each look at them could have found while *do* ran; None where it could be all of them."""
+    [(last, _)] = town.client.xrevrange(KEYS.letters, count=1)
+    with town.client.monitor() as monitor:
+        do()
+        town.client.echo("that is all")
+        looks: list[int | None] = []
+        for told in monitor.listen():
+            if "that is all" in told["command"]:
+                return looks
+            if found := OF_LETTERS.search(told["command"]):
+                begin, end, count = found["begin"], found["end"], found["count"]
+                known = 1 if begin == end else 0 if begin == f"({last.decode()}" else None
+                looks.append(int(count) if count else known)
+    raise AssertionError("the server said no more")
+
+
+def test_where_a_pending_event_is_is_known_without_a_look_at_them(town: Town) -> None:
+    assert asked(town, lambda: town.where) == []
+    assert town.where is Whereabouts.IN_FLIGHT
+
+
+def test_a_dead_event_is_found_in_pages(town: Town) -> None:
+    town.bury()
+
+    looks = asked(town, lambda: town.where)
+
+    assert looks
+    assert all(most and most <= PAGE for most in looks)
+    assert town.where is Whereabouts.DEAD
+
+
+def test_a_done_event_is_found_in_pages(town: Town) -> None:
+    town.bus.commit(town.delivery, Effects())
+
+    assert all(most and most <= PAGE for most in asked(town, lambda: town.where))
+    assert town.where is Whereabouts.DONE
+
+
+def test_whoever_looks_for_what_has_to_go_reads_pages(town: Town) -> None:
+    town.bury()
+    wanted = Wanted(scope=Scope(), session_id=town.event.session_id)
+
+    looks = asked(town, lambda: town.erasure.find(wanted))
+
+    assert all(most and most <= PAGE for most in looks)
+    assert len(town.erasure.find(wanted).letters) == 1
+
+
+def test_of_an_entry_that_is_amended_the_letter_alone_is_looked_up(town: Town) -> None:
+    town.bury()
+
+    looks = asked(town, town.amend)
+
+    assert 1 in looks
+    assert all(most is not None and most <= PAGE for most in looks)
+    assert town.where is Whereabouts.DEAD
+    assert town.dead.count() == MANY + 1
+
+
+def test_a_letter_that_is_written_while_others_are_read_is_about_what_the_entry_has_become(town: Town) -> None:
+    class Late:
+        """A client that buries the delivery once all letters were read."""
+
+        def __init__(self, client: Any) -> None:
+            self._client = client
+
+        def xrange(self, *arguments: Any, **how: Any) -> Any:
+            found = self._client.xrange(*arguments, **how)
+            if len(found) < how["count"]:
+                town.bury()
+            return found
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._client, name)
+
+    late: Any = Late(town.client)
+    town.erasure = RedisBusErasure(late, KEYS, marker_ttl=60)
+
+    town.amend()
+
+    [letter] = [each for each in town.dead.each() if each.group == SUMMARIZER.group]
+    assert letter.entry != town.delivery.ticket.entry
+    assert town.where is Whereabouts.DEAD
+
+
+def test_whoever_trims_reads_pages(town: Town) -> None:
+    looks = asked(town, lambda: list(town.trimming.trim(SessionEnded, lane=Lane.LIVE, keep=1)))
+
+    assert looks
+    assert all(most is not None and most <= PAGE for most in looks)
