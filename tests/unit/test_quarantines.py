@@ -44,6 +44,6 @@ def test_a_quarantine_that_has_ended_is_opened_again(log: Path, wait_until: Any)
 
         def has_begun_again() -> bool:
             opened.open("toy")
-            return log.read_text().split() == ["toy", "toy"]
+            return log.read_text().split()[:2] == ["toy", "toy"]  # it may have ended once more by now
 
         wait_until(has_begun_again, "a second quarantine to begin", seconds=10)

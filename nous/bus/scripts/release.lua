@@ -1,6 +1,6 @@
--- Remove what was uploaded for an event, if nobody is going to read it: every group of its stream is through with it,
--- and no letter could have it tried again; or it stands nowhere, or was forgotten. Looking and removing are one step, since what was done a
--- moment ago may have been redriven since, or taken from us, or have been published anew.
+-- Remove what was uploaded for an event, if nobody is going to read it: its session was forgotten, or every group of its
+-- stream is through with it and no letter could have it tried again. Looking and removing are one step, since what was
+-- done a moment ago may have been redriven since, or published anew.
 --
 -- KEYS  1 upload  2 marker  3 tombstones of its scope  4 letters  5.. streams of its kind, one for each lane
 -- ARGV  1 prefix of all keys  2 the name that its tombstone would have  3 its kind  4.. the lanes of those streams
