@@ -44,7 +44,8 @@ class EpisodeReviser:
     """Makes an episode anew from the brief that was kept of its session, and takes the place of what was there.
 
     It waits for the model, a day at a time: the session has an episode meanwhile. One that a model made already is made
-    anew because somebody asked for it, and nobody offers that again: it waits as long as it takes.
+    anew because somebody asked for it, and nobody offers that again: it waits for a model that is out as long as it
+    takes, and is dead where one never answers.
     """
 
     def __init__(self, kit: Kit) -> None:

@@ -182,7 +182,8 @@ class DeadLetters(Protocol):
     def each(self) -> Iterator[Letter]:
         """The letters as they were written, one after the other: for whoever need not have them all at once.
 
-        What is redriven or dropped meanwhile keeps none of the others from being told.
+        What is redriven or dropped meanwhile keeps none of the others from being told, and none is told that is
+        written meanwhile: who redrives each tries none of them twice.
         """
         ...
 

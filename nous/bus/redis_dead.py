@@ -45,7 +45,12 @@ class RedisDeadLetters:
         return sorted(islice(self.each(), limit), key=lambda letter: letter.at)
 
     def each(self) -> Iterator[Letter]:
-        return starmap(read_letter, whole_entries(self._client, self._keys.letters))
+        # Up to the last that stands there now: what is redriven and dies again is written behind it, and whoever
+        # redrives each would be told of it without end.
+        with translated():
+            newest: list[tuple[bytes, Any]] = self._client.xrevrange(self._keys.letters, count=1)
+        last = newest[0][0] if newest else b"0-0"
+        return starmap(read_letter, whole_entries(self._client, self._keys.letters, last=last.decode()))
 
     def count(self) -> int:
         with translated():

@@ -127,14 +127,15 @@ class RedisLedger:
     def _waiting(self, stream: str, group: dict[str, Any]) -> int | None:
         """How many entries the group has not read; None where the server says nil, and it is not none.
 
-        It does after an XDEL in the part that was not read yet, also when nothing is left of that.
+        It does after an XDEL in the part that was not read yet, also when nothing is left of that; and it goes on
+        counting what a foreign producer has cut off there (XTRIM, MAXLEN).
         """
         lag: int | None = group.get("lag")
-        if lag is None:
-            with translated():
-                ahead = self._client.xrange(stream, f"({group['last-delivered-id'].decode()}", count=1)
-            return None if ahead else 0
-        return lag
+        if lag == 0:
+            return 0
+        with translated():
+            ahead = self._client.xrange(stream, f"({group['last-delivered-id'].decode()}", count=1)
+        return lag if ahead else 0
 
     def _group(self, stream: str, group: str) -> dict[str, Any]:
         """What the server knows of a group; nothing when there is no such group yet."""

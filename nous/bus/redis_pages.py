@@ -15,15 +15,17 @@ def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
-def whole_entries(client: Any, stream: str, *, after: str = "-") -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-    """Every entry of *stream*, or from *after* on, as XRANGE takes it: its id, and its fields.
+def whole_entries(
+    client: Any, stream: str, *, after: str = "-", last: str = "+"
+) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+    """Every entry of *stream*, or from *after* on, as XRANGE takes it, up to *last*: its id, and its fields.
 
     *client* must not decode responses.
     """
     count = 1
     while True:
         with translated():
-            page: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, after, count=count)
+            page: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, after, last, count=count)
         yield from page
         if len(page) < count:
             return

@@ -7,7 +7,9 @@ import redis
 
 from nous.bus.base import Lane, Receipt
 from nous.bus.keys import BusKeys
+from nous.bus.redis_errors import translated
 from nous.bus.redis_groups import Groups
+from nous.bus.redis_pages import whole_entries
 from nous.bus.redis_waiting import wait_for_disk
 from nous.bus.scripts import Scripts
 from nous.bus.tombstones import name_of, refusal
@@ -54,10 +56,26 @@ class RedisPublishing:
         if upload is None:
             return False
         kind, keys = type(event).type, self._keys
-        about = (upload, keys.marker(event.id), keys.forgotten(event.scope), keys.letters)
+        marker = keys.marker(event.id)
+        with translated():
+            place: bytes = self._client.get(marker) or b""
+        last = self._last_letter_beside(kind, place) if place else "0-0"
+        if last is None:
+            return False
+        about = (upload, marker, keys.forgotten(event.scope), keys.letters)
         streams = (keys.stream(kind, lane) for lane in Lane)
-        told = (keys.prefix, name_of(event), kind, *(lane.value for lane in Lane))
+        told = (keys.prefix, name_of(event), kind, place, last, *(lane.value for lane in Lane))
         return bool(self._run("release", (*about, *streams), told))
+
+    def _last_letter_beside(self, kind: str, place: bytes) -> str | None:
+        """The id of the last letter there is, if none is about the event of *kind* that stands at *place*."""
+        last = b"0-0"
+        for letter_id, letter in whole_entries(self._client, self._keys.letters):
+            told = letter.get(b"kind"), letter.get(b"lane", b"") + b"/" + letter.get(b"entry", b"")
+            if told == (kind.encode(), place):
+                return None
+            last = letter_id
+        return last.decode()
 
     def _publish(self, event: Event, lane: Lane) -> Receipt:
         keys = [self._keys.stream(event.type, lane), self._keys.marker(event.id), self._keys.forgotten(event.scope)]

@@ -28,7 +28,7 @@ from nous.runtime.watching import (
     decide,
     lane_of,
 )
-from nous.store.watched import Place, Watched, name_of
+from nous.store.watched import Place, Remembered, Watched, name_of
 from nous.transcript.folders import below, parts_of_sessions
 from nous.transcript.sniff import UnknownFormat
 
@@ -84,6 +84,7 @@ class Watcher:
         self._interval = interval
         self._told = told
         self._resting: dict[Found, tuple[float, Outcome]] = {}
+        self._refused_here: dict[Path, Found] = {}
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -112,6 +113,7 @@ class Watcher:
         for place in self._places:
             if not self._stopping.is_set():
                 self._sweep(place, sweep, seen)
+        self._refused_here = {path: found for path, found in self._refused_here.items() if path in seen}
         return sweep
 
     def _sweep(self, place: Place, sweep: Sweep, seen: set[Path]) -> None:
@@ -121,7 +123,7 @@ class Watcher:
         over: list[tuple[Found, str]] = []
         for found in _found(place.folder, sweep, seen):
             name = name_of(found.path)
-            verdict = decide(found, known.get(name), self._clock(), rules=self._rules)
+            verdict = self._verdict(found, known.get(name))
             if verdict is not Verdict.PAST:  # nobody goes by what is remembered of one that is, which was another then
                 names.add(name)
             if verdict is Verdict.OVER:
@@ -137,6 +139,15 @@ class Watcher:
         is_whole = len(sweep.unreadable) == before
         self._watched.keep(place, without=known.keys() - names if is_whole else ())
 
+    def _verdict(self, found: Found, remembered: Remembered | None) -> Verdict:
+        """As `decide` says; but what was refused here is so, though another release has refused it since.
+
+        Two that run side by side would otherwise read it, and tell of it, in turn at every sweep.
+        """
+        verdict = decide(found, remembered, self._clock(), rules=self._rules)
+        is_refused = remembered and found.is_refused_as(remembered) and self._refused_here.get(found.path) == found
+        return Verdict.REFUSED_BEFORE if verdict is Verdict.OVER and is_refused else verdict
+
     def _take(self, found: Found, name: str, place: Place, sweep: Sweep) -> None:
         """Hand over a file that is over, and remember what became of it."""
         lane, sent = lane_of(found, self._clock()), list[Sent]()
@@ -147,6 +158,8 @@ class Watcher:
             log.warning("what was handed over is lost: the file is handed over again", path=str(found.path), why=_LOST)
             outcome = Outcome(Fate.PUT_OFF, _LOST)
         sweep.add(found.path, outcome)
+        if outcome.fate is Fate.REFUSED:
+            self._refused_here[found.path] = found
         if outcome.fate is Fate.HANDED_OVER:
             sweep.handed_over.append(HandedOver(found.path, lane, tuple(each.session_id for each in sent)))
 

@@ -34,9 +34,9 @@ session that has ended does not begin it anew. Sessions leave the three sets as 
 days at most.
 
 All but the last six are written only by a commit, and removed by one or by who forgets. A transcript is written by
-whoever publishes with an upload; the commit of its event releases it. What is watched is written by whoever sweeps that
-folder of that host, and kept for 30 days from the last sweep on. Candidates, which may be on another server, are
-written from the log by whoever is about to judge.
+whoever publishes with an upload; the commit of its event releases it, or whoever publishes that again, once nobody
+needs it. What is watched is written by whoever sweeps that folder of that host, and kept for 30 days from the last
+sweep on. Candidates, which may be on another server, are written from the log by whoever is about to judge.
 """
 
 from dataclasses import dataclass

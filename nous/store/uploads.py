@@ -1,6 +1,7 @@
 """Transcripts that travel through the store, so that workers on other hosts can read them.
 
-An upload has no TTL: it waits as long as its event does, and goes with the commit that releases it.
+An upload has no TTL: it waits as long as its event does, and goes with the commit that releases it, or when its event
+is published again and nobody needs it any more (see `Bus.release`).
 """
 
 import gzip

@@ -233,6 +233,19 @@ def test_of_a_backlog_out_of_which_something_was_deleted_it_is_known_whether_the
     assert seen[1] == 0
 
 
+def test_nothing_waits_in_a_backlog_that_somebody_has_cut_off(
+    world: Any, ended: Any, kept_on: redis.Redis | None
+) -> None:
+    if kept_on is None:
+        pytest.skip("nobody can cut a bus in memory")
+    world.publish(*(ended(f"s{i}") for i in range(3)))
+    world.receive(limit=1)
+
+    kept_on.xtrim("t:events:session_ended", maxlen=0, approximate=False)
+
+    assert world.ledger.backlogs(SUMMARIZER)[0].waiting == 0
+
+
 def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:
     if isinstance(world.bus, MemoryBus):
         pytest.skip("a bus in memory gives its own ids")

@@ -7,7 +7,7 @@ import orjson
 import pytest
 import redis
 
-from nous.bus.base import Grave, Subscription
+from nous.bus.base import Grave, Subscription, Ticket
 from nous.bus.ledger import Whereabouts
 from nous.bus.mishaps import MOST, Fate, Mishap
 from nous.bus.progress import Progress
@@ -222,6 +222,21 @@ def test_letters_are_told_one_by_one_whatever_becomes_of_those_that_were(world: 
 
     assert told == [f"s{number}" for number in range(20)]
     assert world.dead.count() == 0
+
+
+def test_who_redrives_each_letter_is_not_told_of_what_dies_again_meanwhile(world: Any, ended: Any) -> None:
+    world.publish(*(ended(f"s{number}") for number in range(20)))
+    for delivery in world.receive(limit=20):
+        world.bus.bury(delivery.ticket, progress=None, reason="x")
+
+    told: list[str | None] = []
+    for letter in world.dead.each():
+        told.append(letter.session_id)
+        assert world.dead.redrive(letter, SUMMARIZER)
+        world.bus.bury(Ticket(SUMMARIZER, letter.lane, letter.entry), progress=None, reason="x")
+
+    assert told == [f"s{number}" for number in range(20)]
+    assert world.dead.count() == 20
 
 
 def test_there_are_as_many_letters_as_there_are(world: Any, ended: Any) -> None:

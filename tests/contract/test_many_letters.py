@@ -63,6 +63,22 @@ class Town:
         return self.ledger.locate(self.event.id, SUMMARIZER).where
 
 
+class Late:
+    """A client of *town* that buries the delivery once all letters were read."""
+
+    def __init__(self, town: Town) -> None:
+        self._town = town
+
+    def xrange(self, *arguments: Any, **how: Any) -> Any:
+        found = self._town.client.xrange(*arguments, **how)
+        if len(found) < how["count"]:
+            self._town.bury()
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._town.client, name)
+
+
 @pytest.fixture
 def town(redis_client: redis.Redis, ended: Any) -> Town:
     return Town(redis_client, ended())
@@ -129,22 +145,7 @@ def test_of_an_entry_that_is_amended_the_letter_alone_is_looked_up(town: Town) -
 
 
 def test_a_letter_that_is_written_while_others_are_read_is_about_what_the_entry_has_become(town: Town) -> None:
-    class Late:
-        """A client that buries the delivery once all letters were read."""
-
-        def __init__(self, client: Any) -> None:
-            self._client = client
-
-        def xrange(self, *arguments: Any, **how: Any) -> Any:
-            found = self._client.xrange(*arguments, **how)
-            if len(found) < how["count"]:
-                town.bury()
-            return found
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._client, name)
-
-    late: Any = Late(town.client)
+    late: Any = Late(town)
     town.erasure = RedisBusErasure(late, KEYS, marker_ttl=60)
 
     town.amend()
@@ -159,3 +160,49 @@ def test_whoever_trims_reads_pages(town: Town) -> None:
 
     assert looks
     assert all(most is not None and most <= PAGE for most in looks)
+
+
+def test_whoever_lets_an_upload_go_reads_pages(town: Town) -> None:
+    bus = RedisBus(town.client, plan_of=lambda _: Plan(), keys=KEYS, upload_of=lambda _: "t:upload")
+    town.client.set("t:upload", b"what was said")
+    bus.commit(town.delivery, Effects())
+
+    looks = asked(town, lambda: bus.release(town.event))
+
+    assert looks
+    assert all(most is not None and most <= PAGE for most in looks)
+    assert not town.client.exists("t:upload")
+
+
+def test_an_upload_stays_for_a_letter_that_is_written_while_the_others_are_read(town: Town) -> None:
+    late: Any = Late(town)
+    bus = RedisBus(late, plan_of=lambda _: Plan(), keys=KEYS, upload_of=lambda _: "t:upload")
+    town.client.set("t:upload", b"what was said")
+
+    assert not bus.release(town.event)
+
+    assert town.where is Whereabouts.DEAD
+    assert town.client.exists("t:upload")
+
+
+def test_an_upload_stays_for_the_letter_of_an_event_that_is_moved_meanwhile(town: Town) -> None:
+    class Behind:
+        """A client that is told where the event stands just before it stands elsewhere."""
+
+        def get(self, key: str) -> Any:
+            found = town.client.get(key)
+            town.bury()
+            town.amend()
+            return found
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(town.client, name)
+
+    behind: Any = Behind()
+    bus = RedisBus(behind, plan_of=lambda _: Plan(), keys=KEYS, upload_of=lambda _: "t:upload")
+    town.client.set("t:upload", b"what was said")
+
+    assert not bus.release(town.event)
+
+    assert town.where is Whereabouts.DEAD
+    assert town.client.exists("t:upload")

@@ -22,8 +22,8 @@ class Stream:
         self.page = [(f"{number}-0".encode(), size) for number, size in enumerate(sizes, start=1)]
         self.pages: list[list[int]] = []
 
-    def xrange(self, name: str, after: str, *, count: int) -> list[tuple[bytes, dict[bytes, Any]]]:
-        assert name == "stream"
+    def xrange(self, name: str, after: str, last: str, *, count: int) -> list[tuple[bytes, dict[bytes, Any]]]:
+        assert (name, last) == ("stream", "+")
         start = 0 if after == "-" else int(after.removeprefix("(").partition("-")[0])
         found = self.page[start : start + count]
         self.pages.append([size for _, size in found])

@@ -135,6 +135,21 @@ def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scen
     assert counts(scene.sweep()) == {Fate.REFUSED_BEFORE: 1}
 
 
+def test_two_releases_side_by_side_look_at_what_they_refuse_once_each(scene: Scene) -> None:
+    scene.write("s.jsonl", text="{}\n")
+    older = scene.watcher()
+    scene.release = "1.1"
+    newer = scene.watcher()
+    assert [counts(each.sweep()) for each in (older, newer)] == [{Fate.REFUSED: 1}] * 2
+    scene.read.clear()
+
+    assert [counts(each.sweep()) for each in (older, newer) * 2] == [{Fate.REFUSED_BEFORE: 1}] * 4
+
+    assert scene.read == []
+    scene.write("s.jsonl", text=TEXT)
+    assert counts(older.sweep()) == {Fate.HANDED_OVER: 1}
+
+
 def test_what_is_past_is_not_kept_in_mind_for_what_it_was_once(scene: Scene) -> None:
     place = Place(Scope(), "here", scene.folder)
     scene.write("s.jsonl", text="{}\n")
