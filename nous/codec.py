@@ -104,13 +104,24 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 
 
 def _aware(event: Event) -> Event:
-    """*event* with its times in UTC where their writer named no zone; naive ones cannot be compared with others."""
-    naive = {
-        name: value.replace(tzinfo=UTC)
-        for name in _names(type(event))
-        if isinstance(value := getattr(event, name), datetime) and value.tzinfo is None
-    }
+    """*event* with its times in UTC where their writer named no zone; naive ones cannot be compared with others.
+
+    Raises `BadInput` for a time that UTC has no year for: whoever has to tell it in UTC would stumble.
+    """
+    found = {name: getattr(event, name) for name in _names(type(event))}
+    times = {name: value for name, value in found.items() if isinstance(value, datetime)}
+    for name in (name for name, value in times.items() if value.tzinfo and not _has_utc(value)):
+        raise BadInput(f"data.{name}: in UTC it is not in any of the years 1 to 9999")
+    naive = {name: value.replace(tzinfo=UTC) for name, value in times.items() if value.tzinfo is None}
     return replace(event, **naive) if naive else event
+
+
+def _has_utc(time: datetime) -> bool:
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 @cache

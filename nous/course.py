@@ -162,7 +162,9 @@ def covered(end: SessionEnded, *, now: datetime) -> datetime:
     was done until its last entry, or a little later, since whoever touches a session does so after that was written.
     """
     is_file = (end.dataref or "").startswith("file:")
-    said = end.time if is_file or end.ended_at is None else min(end.time, end.ended_at + _LINGERING)
+    said = end.time
+    if end.ended_at and not is_file and end.time - end.ended_at > _LINGERING:  # who knows no end may say the year 9999
+        said = end.ended_at + _LINGERING
     return not_ahead(said, now)
 
 

@@ -5,13 +5,16 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import orjson
 
 LONGEST_LEASE = 900.0
 """Seconds. A lease that ends later was given by a clock that has been set back since, whoever gave it."""
+
+UNREADABLE = "how far it came could not be read"
+"""The reason of progress that somebody else wrote."""
 
 
 class State(StrEnum):
@@ -44,11 +47,22 @@ class Progress:
 
     @classmethod
     def decode(cls, raw: bytes) -> "Progress":
-        """Read what `encode` wrote; what a later release has added is passed over."""
-        found: dict[str, Any] = orjson.loads(raw)
-        known: dict[str, Any] = {name: found[name] for name in _names() if name in found}
-        known["state"] = State(known["state"])
-        return cls(**known)
+        """Read what `encode` wrote; what a later release has added is passed over.
+
+        Of what nobody of ours wrote, or of a state that is not known, the number of the attempt is left, if it tells
+        one: it is to be tried again.
+        """
+        try:
+            told: object = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            told = None
+        found = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+        known: dict[str, Any] = {name: found[name] for name in _names() if isinstance(found.get(name), _types()[name])}
+        try:
+            known["state"] = State(found["state"])
+            return cls(**known)
+        except (KeyError, ValueError):
+            return cls(attempt=known.get("attempt", 1), state=State.WAITING, reason=UNREADABLE)
 
     @classmethod
     def redriven(cls, attempts: int) -> "Progress":
@@ -98,6 +112,12 @@ class Progress:
 @cache
 def _names() -> tuple[str, ...]:
     return tuple(field.name for field in fields(Progress))
+
+
+@cache
+def _types() -> dict[str, type]:
+    """What each field is as JSON."""
+    return {name: type(getattr(Progress(), name)) for name in _names()} | {"state": str}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

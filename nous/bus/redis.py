@@ -25,6 +25,7 @@ from nous.bus.progress import LONGEST_LEASE, Progress
 from nous.bus.redis_burial import LOST, RedisBurial
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.redis_groups import Groups
+from nous.bus.redis_overdue import overdue
 from nous.bus.redis_publishing import RedisPublishing
 from nous.bus.redis_waiting import wait_for, wait_for_entry
 from nous.bus.scripts import Scripts
@@ -145,12 +146,7 @@ class RedisBus:
         return int(pulled)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
-        group = subscription.group
-        found = self._run("overdue", (self._keys.leases(group), self._keys.progress(group)), (limit,))
-        return [
-            (Ticket.named(name.decode(), subscription), Progress.decode(progress) if progress else _FIRST)
-            for name, progress in zip(found[::2], found[1::2], strict=True)
-        ]
+        return overdue(self._run, self._keys, subscription, limit=limit)
 
     def adopt(self, subscription: Subscription, *, lane: Lane) -> int:
         stream, group = self._keys.stream(subscription.kind.type, lane), subscription.group

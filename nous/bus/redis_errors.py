@@ -24,6 +24,11 @@ def cannot_write(error: redis.RedisError) -> bool:
     return "MISCONF" in str(error)
 
 
+def is_busy(error: redis.RedisError) -> bool:
+    """Whether the server says that a script has been running for long, and that it does nothing else meanwhile."""
+    return reason_of(error).startswith("BUSY ")
+
+
 def reason_of(error: redis.RedisError) -> str:
     """What the server itself says is wrong: neither the command, which may hold content, nor where in a script."""
     return _IN_A_SCRIPT.sub("", _IN_A_PIPELINE.sub("", str(error)))
@@ -53,6 +58,9 @@ def translated() -> Generator[None]:
         raise Unavailable(f"Redis did not answer: {error}") from error
     except exceptions.OutOfMemoryError as error:
         raise Retryable("Redis is full (maxmemory): nothing was written; give it memory") from error
+    except exceptions.NoScriptError as error:
+        # redis-py sends a script that is missing, and asks again: it was lost in between, to a restart or SCRIPT FLUSH.
+        raise Unavailable("Redis has lost a script that it was just given") from error
     except exceptions.ReadOnlyError as error:
         raise Unavailable("Redis is a read-only replica at the moment") from error
     except redis.ResponseError as error:
@@ -60,6 +68,8 @@ def translated() -> Generator[None]:
             raise not_allowed(error) from error
         if "NOGROUP" in str(error):
             raise GroupGone(reason_of(error)) from error
+        if is_busy(error):
+            raise Unavailable("Redis is busy with a script of somebody, and answers nobody else") from error
         if cannot_write(error):
             reason = reason_of(error).removeprefix("MISCONF ").rstrip(".")
             raise Unavailable(

@@ -45,6 +45,7 @@ from urllib.parse import quote, unquote
 from uuid import UUID
 
 from nous.course import Stage
+from nous.errors import BadInput
 from nous.scope import Scope
 
 
@@ -175,10 +176,13 @@ def unrefined_name(scope: Scope, episode_id: UUID | str) -> str:
     return f"{_scoped(scope)} {episode_id}"
 
 
-def unrefined_named(name: str) -> tuple[Scope, UUID]:
-    """The scope and the episode that *name* stands for."""
-    scope, _, episode_id = name.partition(" ")
-    return Scope.parse(unquote(scope)), UUID(episode_id)
+def unrefined_named(name: bytes) -> tuple[Scope, UUID] | None:
+    """The scope and the episode that *name* stands for; None for a name that somebody else has written."""
+    try:
+        scope, _, episode_id = name.decode().partition(" ")
+        return Scope.parse(unquote(scope)), UUID(episode_id)
+    except (BadInput, ValueError):
+        return None
 
 
 def session_name(scope: Scope, session_id: str) -> str:
@@ -186,10 +190,21 @@ def session_name(scope: Scope, session_id: str) -> str:
     return f"{_scoped(scope)} {_encoded(session_id)}"
 
 
-def session_named(name: str) -> tuple[Scope, str]:
-    """The scope and the session that *name* stands for."""
-    scope, _, session_id = name.partition(" ")
-    return Scope.parse(unquote(scope)), unquote(session_id)
+def session_named(name: bytes) -> tuple[Scope, str] | None:
+    """The scope and the session that *name* stands for; None for a name that somebody else has written."""
+    try:
+        scope, _, session_id = name.decode().partition(" ")
+        return (Scope.parse(unquote(scope)), unquote(session_id)) if session_id else None
+    except (BadInput, ValueError):
+        return None
+
+
+def scope_named(name: bytes) -> Scope | None:
+    """The scope that is called so; None for a name that somebody else has written."""
+    try:
+        return Scope.parse(name.decode())
+    except (BadInput, ValueError):
+        return None
 
 
 def _scoped(scope: Scope) -> str:

@@ -12,7 +12,7 @@ from nous.bus.redis_errors import translated
 from nous.episode import Episode
 from nous.scope import Scope
 from nous.store.briefs import unpacked
-from nous.store.keys import StoreKeys, unrefined_named
+from nous.store.keys import StoreKeys, scope_named, unrefined_named
 from nous.store.records import decode
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class RedisEpisodes:
         return tuple(decode(Episode, episode) for episode in stored if episode is not None)
 
     def scopes(self) -> Sequence[Scope]:
-        return sorted(Scope.parse(text.decode()) for text in self._ask("SMEMBERS", self._keys.scopes))
+        return sorted(scope for name in self._ask("SMEMBERS", self._keys.scopes) if (scope := scope_named(name)))
 
     def episode_vectors(
         self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
@@ -76,7 +76,8 @@ class RedisEpisodes:
         while True:
             cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            yield from (unrefined_named(name.decode()) for name, tried in pairs if tried.decode() not in but)
+            places = (unrefined_named(name) for name, tried in pairs if tried.decode(errors="replace") not in but)
+            yield from (place for place in places if place)
             if int(cursor) == 0:
                 return
 

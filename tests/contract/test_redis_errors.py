@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 import redis
+from builders.busy_server import busy
 from builders.full_disk import unwritable
 
 from nous.bus.redis_errors import translated
@@ -74,3 +75,18 @@ def test_where_in_a_script_it_happened_is_left_out(where: str) -> None:
 
     with pytest.raises(Unavailable, match=f"its disk: {reason};"), translated():
         raise redis.ResponseError(f"MISCONF {reason}{where}")
+
+
+@pytest.mark.parametrize("ask", [_alone, _in_a_pipeline, _in_a_pipeline_read, _in_a_script])
+def test_a_server_that_is_busy_with_a_script_may_answer_later(
+    ask: Callable[[redis.Redis], None], redis_client: redis.Redis
+) -> None:
+    with busy(redis_client), pytest.raises(Unavailable, match="busy with a script"), translated():
+        ask(redis_client)
+
+    ask(redis_client)
+
+
+def test_a_script_that_the_server_has_just_lost_can_be_sent_again(redis_client: redis.Redis) -> None:
+    with pytest.raises(Unavailable, match="lost a script"), translated():
+        redis_client.evalsha("0" * 40, 0)

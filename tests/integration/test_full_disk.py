@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import redis
+from builders.busy_server import busy
 from builders.command_line import Nous
 from builders.full_disk import losing, unwritable
 from builders.waiting import wait_until
@@ -170,31 +171,11 @@ def test_a_server_whose_disk_is_full_can_be_stopped_when_all_is_in_its_log(
 
 
 def test_a_server_in_a_long_script_is_busy_although_it_answers(directory: Path, client: redis.Redis) -> None:
-    client.config_set("busy-reply-threshold", 1)
-    script = Thread(target=_until_killed, args=(connect(Settings(data_dir=directory)),))
-    script.start()
-    try:
-        wait_until(lambda: _is_busy(client), "the script to take long")
+    with busy(client):
         assert embedded.status(directory).state == "busy"
-    finally:
-        client.script_kill()
-        script.join()
     assert embedded.status(directory).state == "running"
 
 
 def _looks_before_stopping(client: redis.Redis) -> int:
     calls: Any = client.info("commandstats")
     return calls.get("cmdstat_client|pause", {}).get("calls", 0)
-
-
-def _until_killed(client: redis.Redis) -> None:
-    with pytest.raises(redis.ResponseError, match="killed"):
-        client.eval("while true do end", 0)
-
-
-def _is_busy(client: redis.Redis) -> bool:
-    try:
-        client.ping()
-    except redis.ResponseError as error:
-        return "BUSY" in str(error)
-    return False

@@ -1,7 +1,7 @@
 """Events on the wire: what is written is read back, what is brief is completed, what is wrong is named."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -136,6 +136,22 @@ def test_a_time_without_a_zone_is_taken_for_utc() -> None:
     event = told({"session_id": "s", "ended_at": "2026-01-02T00:00:00"}, time="2026-01-02T00:00:00")
 
     assert (event.time.tzinfo, event.ended_at.tzinfo) == (UTC, UTC)
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize("name", ["time", "ended_at"])
+def test_a_time_that_utc_has_no_year_for_is_refused_by_name(time: str, name: str) -> None:
+    envelope = {"time": time} if name == "time" else {}
+
+    with pytest.raises(BadInput, match=f"data.{name}: in UTC"):
+        told({"session_id": "s", "ended_at": time if name == "ended_at" else None}, **envelope)
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00", "9999-12-31T23:59:59Z"])
+def test_the_first_and_the_last_time_there_is_are_read(time: str) -> None:
+    event = told({"session_id": "s", "ended_at": time})
+
+    assert event.ended_at.utcoffset() == timedelta(0)
 
 
 def test_a_complaint_never_quotes_the_content() -> None:

@@ -1,0 +1,96 @@
+"""Somebody writes into the keys of the bus what nobody can read: it stands in nobody's way."""
+
+from typing import Any
+
+import fakeredis
+import pytest
+
+from nous.bus.base import Committed, Lane, Subscription
+from nous.bus.keys import BusKeys
+from nous.bus.plan import Plan
+from nous.bus.progress import Patience, Progress, State
+from nous.bus.redis import RedisBus
+from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_ledger import RedisLedger
+from nous.effects import Effects
+from nous.events import SessionEnded
+from nous.jobs.memory import MemoryJobs
+from nous.runtime.sweep import Sweeper
+
+GROUP = "episode-summarizer"
+SUMMARIZER = Subscription(GROUP, SessionEnded)
+LEASES, PROGRESS = f"t:leases:{GROUP}", f"t:progress:{GROUP}"
+LEASE = 60.0
+STRANGE = (b"garbage", b"zork/1-1", b"live/x-y", b"live/", b"\xff/\xff")
+UNREADABLE = (b"garbage", b"", b"[]", b'"live"', b"{}", b'{"state":"dreaming"}', b'{"state":["waiting"]}', b"\xff")
+
+
+class Shop:
+    """A bus on a server on which somebody else writes, too."""
+
+    def __init__(self, client: Any, clock: Any) -> None:
+        keys = BusKeys("t")
+        self.client, self.clock, self.jobs = client, clock, MemoryJobs()
+        self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, clock=clock)
+        self.ledger, self.dead = RedisLedger(client, keys), RedisDeadLetters(client, keys, clock=clock)
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=self.jobs, patience=Patience(lease=LEASE), ahead=99)
+
+    def receive(self) -> list[Any]:
+        return list(self.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=100, lease=LEASE))
+
+    def swept_later(self) -> int:
+        self.clock.now += LEASE + 1
+        return self.sweeper.sweep()
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def shop(request: pytest.FixtureRequest, clock: Any) -> Shop:
+    if request.param == "fakeredis":
+        return Shop(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2), clock)
+    return Shop(request.getfixturevalue("redis_client"), clock)
+
+
+def test_a_lease_of_no_delivery_keeps_no_other_from_being_tried_again(shop: Shop, ended: Any) -> None:
+    shop.bus.publish(ended("innocent"))
+    [delivery] = shop.receive()
+    shop.client.zadd(LEASES, dict.fromkeys(STRANGE, 1) | {f"garbage {number}": 2 for number in range(300)})
+
+    swept = [shop.swept_later(), shop.swept_later()]
+
+    assert sum(swept) >= 1
+    assert shop.client.zrange(LEASES, 0, -1) == [delivery.ticket.name.encode()]
+    assert shop.ledger.account(SUMMARIZER).why == ""
+
+
+@pytest.mark.parametrize("words", UNREADABLE)
+def test_a_delivery_whose_progress_cannot_be_read_is_tried_again_and_committed(
+    shop: Shop, ended: Any, words: bytes
+) -> None:
+    shop.bus.publish(ended("victim"), ended("innocent"))
+    victim, innocent = shop.receive()
+    shop.client.hset(PROGRESS, victim.ticket.name, words)
+
+    assert shop.swept_later() == 2
+    attempt = 2
+    for delivery in (victim, innocent):
+        begun = shop.bus.begin(delivery.ticket, attempt=attempt, lease=LEASE)
+        assert begun
+        assert isinstance(shop.bus.commit(begun, Effects()), Committed)
+    account = shop.ledger.account(SUMMARIZER)
+    assert (account.received, account.done, account.balance) == (2, 2, 0)
+    assert shop.dead.count() == 0
+
+
+def test_of_progress_of_a_state_that_is_not_known_the_number_of_the_attempt_is_left() -> None:
+    told = Progress.decode(b'{"attempt":7,"state":"dreaming","errors":3}')
+
+    assert (told.attempt, told.state) == (7, State.WAITING)
+
+
+@pytest.mark.parametrize("words", UNREADABLE)
+def test_progress_that_cannot_be_read_still_tells_where_its_event_is(shop: Shop, ended: Any, words: bytes) -> None:
+    [receipt] = shop.bus.publish(ended("victim"))
+    [delivery] = shop.receive()
+    shop.client.hset(PROGRESS, delivery.ticket.name, words)
+
+    assert shop.ledger.locate(receipt.event_id, SUMMARIZER).where == "in flight"
