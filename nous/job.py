@@ -1,6 +1,7 @@
 """The function that every RQ job names.
 
 A stock RQ worker runs it too, with the same promises: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`.
+Its settings say which installation that serves; a job of another one is refused.
 """
 
 from functools import cache

@@ -1,5 +1,6 @@
 """What a worker is, and what it is given."""
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,8 @@ from nous.scope import Scope
 from nous.store.base import Anchors, Briefs, Courses, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
 from nous.store.knowledge import FactMemory
 from nous.transcript.model import Transcript
+
+_NAME = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +81,15 @@ class Handler(Protocol):
 class Worker:
     """A consumer of one kind of event. Every module in `workers` has one, named `WORKER`.
 
-    *emits* tells which kinds may follow, the first of which, when it does, is the event that carries the work on.
+    *emits* tells which kinds may follow, the first of which, when it does, is the event that carries the work on. Its
+    queues and jobs are called by its *name*: words of letters, digits and `_`, with one `-` between them.
     """
 
     name: str
     consumes: type[Event]
     build: Callable[[Kit], Handler]
     emits: tuple[type[Event], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name!r} cannot name a worker: write words, with one - between them")

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 def rq_dashboard(app: App, *, host: str, port: int) -> None:
     """Serve rq-dashboard for the configured server, an embedded one too, until interrupted.
 
-    It shows RQ's queues, workers and jobs. What it deletes there is not lost: events wait in their streams until they
-    are committed, and are queued again. On an address that others can reach it asks for the login of the settings
-    dashboard.username and dashboard.password, and refuses to start without them.
+    It shows RQ's queues, workers and jobs, those of this installation. What it deletes there is not lost: events wait
+    in their streams until they are committed, and are queued again. On an address that others can reach it asks for the
+    login of the settings dashboard.username and dashboard.password, and refuses to start without them.
     """
     try:
         from nous.jobs.rq import dashboard  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise Misconfigured(f"{error.name} is not installed: install nous with the extra `dashboard`") from error
+    from nous.jobs.base import JobNames  # noqa: PLC0415 - RQ is needed here only
     from nous.jobs.rq.job import AllowListedJob  # noqa: PLC0415 - RQ is needed here only
 
     login = _login(app.settings.dashboard)
@@ -37,7 +38,9 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
             "(NOUS_DASHBOARD__USERNAME, NOUS_DASHBOARD__PASSWORD), or listen on 127.0.0.1"
         )
     shown_as = masked(address(app.settings))
-    pages = dashboard.build(connect_rq(app.settings), shown_as=shown_as, job_class=AllowListedJob, login=login)
+    names = JobNames(app.settings.prefix)
+    client = connect_rq(app.settings)
+    pages = dashboard.build(client, shown_as=shown_as, job_class=AllowListedJob, names=names, login=login)
     with dashboard.listen(pages, host=host, port=port) as server:
         click.echo(f"rq-dashboard of {shown_as} on http://{f'[{host}]' if ':' in host else host}:{server.port}")
         server.serve_forever()

@@ -187,7 +187,7 @@ def _warnings(
         what = f"{counted(episodes_gone, 'episode')} and {counted(told, 'telling')} of facts"
         yield f"left out was what was forgotten here: {what}"
     if waiting := [noun for noun, kind in (("facts", Learned), ("episodes", Episode)) if counts[kind]]:
-        when = "a worker makes them" if workers_seen(world.rq_client) else "no worker runs: nous up"
+        when = "a worker makes them" if workers_seen(world.rq_client, world.job_names) else "no worker runs: nous up"
         yield f"the {' and '.join(waiting)} wait for vectors; {when}"
 
 

@@ -79,9 +79,9 @@ def _backlogs(world: World) -> Iterator[str]:
     yield from _family("nous_lease_seconds", "gauge", "The lease that is set here, to hold ages against.")
     yield _sample("nous_lease_seconds", int(world.settings.worker.lease))
     yield from _family("nous_processes", "gauge", "Processes that run a worker, as far as can be told from here.")
-    queues = [queue for seen in workers_seen(world.rq_client) for queue in seen.queues]
+    queues = [queue for seen in workers_seen(world.rq_client, world.job_names) for queue in seen.queues]
     for each in world.subscriptions:
-        yield _sample("nous_processes", queues.count(each.group), worker=each.group)
+        yield _sample("nous_processes", queues.count(world.job_names.own(each.group)), worker=each.group)
 
 
 def _age(backlog: Backlog, now: datetime) -> int:

@@ -128,7 +128,7 @@ def _hand_over(
 def _to_be_known(world: World, *, durable: bool) -> Iterator[str]:
     """What is in the way of sessions that a server has just taken, and wrote down if they are *durable*."""
     with suppress(NotAllowed):  # who may only publish is not told who works
-        if not workers_seen(world.rq_client):
+        if not workers_seen(world.rq_client, world.job_names):
             yield "no worker runs yet; `nous up` or `nous worker` will deal with them"
     if not durable and (trouble := write_trouble(world.client)):
         yield f"the server took that, and cannot write it down yet: {trouble}; make room there"

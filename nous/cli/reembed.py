@@ -50,7 +50,7 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> 
         print_json([_as_object(*row, embedder, is_handed_over=not dry_run) for row in waiting.items()])
     else:
         click.echo("\n".join(_lines(waiting, embedder, is_dry=dry_run)))
-    if waiting and not dry_run and not workers_seen(world.rq_client):
+    if waiting and not dry_run and not workers_seen(world.rq_client, world.job_names):
         click.echo("nous: no worker runs: nous up", err=True)
 
 

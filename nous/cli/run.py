@@ -99,10 +99,11 @@ def _stop_on_signals(crew: Fleet, quarantines: Quarantines) -> None:
 
 
 def _empty_quarantine(world: World, name: str) -> None:
+    known_as = world.job_names.own(name)
     run_quarantine(
-        name,
+        known_as,
         client=world.rq_client,
-        name=f"{name}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
+        name=f"{known_as}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
         runner=world.attempts,
         blame=world.attempts.blame,
     )

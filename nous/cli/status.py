@@ -18,7 +18,7 @@ from nous.cli.show import in_words, print_json, say, table
 from nous.course import Stage
 from nous.errors import NotFound
 from nous.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
-from nous.jobs.rq.census import queues_of, workers_seen
+from nous.jobs.rq.census import QueueCount, queues_of, workers_seen
 from nous.runtime.track import Step, follow
 from nous.scope import Scope
 from nous.server.check import write_trouble
@@ -82,11 +82,16 @@ def _report(world: World) -> dict[str, Any]:
             for each in world.subscriptions
             for backlog in world.ledger.backlogs(each)
         ],
-        "queues": [asdict(queue) for name in world.workers for queue in queues_of(name, world.rq_client)],
-        "workers": [asdict(each) for each in workers_seen(world.rq_client)],
+        "queues": [asdict(queue) for queue in _queues(world)],
+        "workers": [asdict(each) for each in workers_seen(world.rq_client, world.job_names)],
         "model": model_report(world),
         "cannot_write": write_trouble(world.client),
     }
+
+
+def _queues(world: World) -> Iterator[QueueCount]:
+    for name in world.workers:
+        yield from queues_of(world.job_names.own(name), world.rq_client)
 
 
 def _row(account: Account) -> dict[str, Any]:

@@ -1,11 +1,20 @@
 """The seam to whatever executes attempts, one job each."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
 from nous.bus.base import Lane, Ticket
+
+_USUAL = "nous"
+_BETWEEN = "--"
+"""Stands behind the prefix of an installation, and in the name of no worker."""
+_JOB = re.compile(r"(?P<worker>.+)--(?P<event>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})--\d+")
+_FOR_IDS = str.maketrans({"_": "__", ".": "_-"})
+"""RQ takes letters, digits, `_` and `-` for an id. Whatever the prefix, it can be told from every other one."""
 
 
 class Line(StrEnum):
@@ -27,6 +36,49 @@ class Line(StrEnum):
 def job_id(worker: str, event_id: UUID, attempt: int) -> str:
     """The name of an attempt's job: the same attempt has the same, however often it is submitted."""
     return f"{worker}--{event_id}--{attempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class JobNames:
+    """What an installation calls what it shares a place with: all of them on one server have their jobs in RQ's keys.
+
+    Names begin with the prefix, but for the usual one, under which they are bare: `rq worker episode-summarizer` serves
+    it. No name of one installation is one of another's.
+    """
+
+    prefix: str = _USUAL
+
+    def own(self, name: str) -> str:
+        """What a worker, or a queue, is called among those of all installations."""
+        return f"{self._mark}{name}"
+
+    def own_id(self, job: str) -> str:
+        """What a job is called, of which `job_id` has made the name."""
+        return f"{self._mark.translate(_FOR_IDS)}{job}"
+
+    def owns_any(self, queues: Iterable[str]) -> bool:
+        """Whether one of *queues* is of this installation; of a worker that tells none, that cannot be ruled out."""
+        marks = [_split(each)[0] for each in queues]
+        return not marks or self._mark in marks
+
+    def attempt_of(self, job: str) -> tuple[str, UUID] | None:
+        """The worker and the event of an attempt, by its job's id; None of what is not one of this installation."""
+        match = _JOB.fullmatch(job)
+        mark, worker = _split(match["worker"]) if match else ("", "")
+        return (worker, UUID(match["event"])) if match and mark == self._mark.translate(_FOR_IDS) else None
+
+    @property
+    def _mark(self) -> str:
+        return "" if self.prefix == _USUAL else f"{self.prefix}{_BETWEEN}"
+
+
+BARE = JobNames()
+
+
+def _split(name: str) -> tuple[str, str]:
+    """What tells the installation, and the rest."""
+    prefix, dashes, rest = name.rpartition(_BETWEEN)
+    return f"{prefix}{dashes}", rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
 from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Patience, Progress
 from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
-from nous.jobs.base import job_id
+from nous.jobs.base import BARE, JobNames, job_id
 from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
 from nous.runtime.insist import insist
@@ -25,12 +25,23 @@ class AttemptFailed(NousError):
 
 
 class Attempts:
-    """Makes the attempts that jobs ask for. It is the `Runner` of every job."""
+    """Makes the attempts that jobs ask for. It is the `Runner` of every job.
+
+    Jobs call each worker what *names* has it called; those of another installation know none of ours.
+    """
 
     def __init__(
-        self, workers: Mapping[str, Worker], *, bus: Bus, kit: Kit, patience: Patience, leases: LeaseKeeper
+        self,
+        workers: Mapping[str, Worker],
+        *,
+        bus: Bus,
+        kit: Kit,
+        patience: Patience,
+        leases: LeaseKeeper,
+        names: JobNames = BARE,
     ) -> None:
-        self._workers = workers
+        self._workers = {names.own(name): worker for name, worker in workers.items()}
+        self._names = names
         self._bus = bus
         self._kit = kit
         self._patience = patience
@@ -41,7 +52,7 @@ class Attempts:
 
         Raises:
             AttemptFailed: it failed, and what follows (another attempt, or a dead letter) is decided and written down.
-            NotFound: this process does not know the worker.
+            NotFound: this process does not know the worker, or it is another installation's.
         """
         ticket = self._ticket(worker, lane, entry)
         delivery = self._bus.begin(ticket, attempt=attempt, lease=self._patience.lease)
@@ -49,14 +60,14 @@ class Attempts:
             return f"nothing to do: {self._why_not(ticket)}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
-            worker=worker,
+            worker=ticket.subscription.group,
             event_id=str(event.id),
             session_id=event.session_id,
             scope=str(event.scope),
             attempt=attempt,
-            job_id=job_id(worker, event.id, attempt),
+            job_id=self._names.own_id(job_id(ticket.subscription.group, event.id, attempt)),
         ):
-            return self._run(delivery)
+            return self._run(self._workers[worker], delivery)
 
     def _why_not(self, ticket: Ticket) -> str:
         delivery = self._bus.open(ticket)
@@ -83,10 +94,10 @@ class Attempts:
     def _ticket(self, worker: str, lane: str, entry: str) -> Ticket:
         if worker not in self._workers:
             raise NotFound(f"there is no worker {worker!r} here; there are {', '.join(sorted(self._workers))}")
-        return Ticket(Subscription(worker, self._workers[worker].consumes), Lane(lane), entry)
+        found = self._workers[worker]
+        return Ticket(Subscription(found.name, found.consumes), Lane(lane), entry)
 
-    def _run(self, delivery: Delivery) -> str:
-        worker = self._workers[delivery.ticket.subscription.group]
+    def _run(self, worker: Worker, delivery: Delivery) -> str:
         try:
             with self._leases.held(delivery.ticket):
                 verdict = execute(worker, delivery, kit=self._kit, bus=self._bus, patience=self._patience)

@@ -97,11 +97,11 @@ def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) ->
 
 
 def pool(world: World, name: str) -> PoolWorker:
-    settings = world.settings.worker
+    settings, known_as = world.settings.worker, world.job_names.own(name)
     return PoolWorker(
-        [queue_named(line.queue(name), world.rq_client) for line in (Line.LIVE, Line.BULK)],
+        [queue_named(line.queue(known_as), world.rq_client) for line in (Line.LIVE, Line.BULK)],
         # A container that is started again has the same host and pid as the one that died a moment ago.
-        name=f"{name}-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
+        name=f"{known_as}-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
         connection=world.rq_client,
         runner=world.attempts,
         concurrency=settings.concurrency,

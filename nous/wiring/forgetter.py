@@ -20,7 +20,7 @@ def stores_of(world: World) -> Stores:
     return Stores(
         tombstones=world.tombstones,
         bus=RedisBusErasure(world.client, BusKeys(prefix), marker_ttl=retention.marker_ttl),
-        jobs=RqErasure(world.rq_client),
+        jobs=RqErasure(world.rq_client, world.job_names),
         store=RedisErasure(world.client, StoreKeys(prefix)),
         pins=RedisPins(world.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),
         indexes=world.kit.memory.indexes,

@@ -22,7 +22,7 @@ from nous.bus.tombstones import Tombstones
 from nous.embed.remembered import Remembered
 from nous.errors import NotAllowed, NotFound
 from nous.events import SessionEvent
-from nous.jobs.base import Jobs
+from nous.jobs.base import JobNames, Jobs
 from nous.jobs.rq.queue import RqJobs
 from nous.kit import Kit, Worker
 from nous.runtime.attempt import Attempts
@@ -84,6 +84,10 @@ class World:
         return Subscription(worker, self.workers[worker].consumes)
 
     @property
+    def job_names(self) -> JobNames:
+        return JobNames(self.settings.prefix)
+
+    @property
     def subscriptions(self) -> tuple[Subscription, ...]:
         return tuple(self.subscription(name) for name in self.workers)
 
@@ -106,7 +110,7 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     books, clock = books_of(client, settings), partial(datetime.now, UTC)
     mind = mind_of(settings, books, excerpts=excerpts(settings.excerpt), clock=clock)
     kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind, books=books)
-    patience = patience_of(settings)
+    patience, names = patience_of(settings), JobNames(settings.prefix)
     leases = LeaseKeeper(bus, lease=patience.lease, deadline=deadline_of(settings))
     return World(
         settings=settings,
@@ -117,12 +121,12 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
         ledger=RedisLedger(client, bus_keys),
         dead=RedisDeadLetters(client, bus_keys, marker_ttl=settings.retention.marker_ttl),
         tombstones=RedisTombstones(client, bus_keys),
-        jobs=_jobs(rq_client, settings),
+        jobs=_jobs(rq_client, names, settings),
         kit=kit,
         handover=_handover(uploads, settings, RedisLedger(client, bus_keys), found.values(), kit=kit),
         patience=patience,
         leases=leases,
-        attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases),
+        attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases, names=names),
         model_books=books,
         mind=mind,
         calibrations=RedisCalibrations(client, store_keys),
@@ -177,9 +181,10 @@ def _kit(
     )
 
 
-def _jobs(client: redis.Redis, settings: Settings) -> RqJobs:
+def _jobs(client: redis.Redis, names: JobNames, settings: Settings) -> RqJobs:
     return RqJobs(
         client,
+        names,
         deadline=deadline_of(settings),
         result_ttl=settings.retention.job_result_ttl,
         failure_ttl=settings.retention.job_failure_ttl,

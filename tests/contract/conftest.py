@@ -10,6 +10,7 @@ from builders import buses, servers, stores
 from builders.buses import BusWorld
 from builders.stores import Store
 
+from nous.jobs.base import BARE
 from nous.jobs.rq.queue import RqJobs
 
 
@@ -28,7 +29,7 @@ def redis_client(redis_server: str) -> Iterator[redis.Redis]:
 @pytest.fixture
 def jobs(redis_client: redis.Redis) -> RqJobs:
     """RQ as the queue of attempts, on a server with nothing in it."""
-    return RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60)
+    return RqJobs(redis_client, BARE, deadline=600, result_ttl=60, failure_ttl=60)
 
 
 @pytest.fixture(params=["memory", "fakeredis", "server"])

@@ -8,6 +8,7 @@ import redis
 from builders.rq import books_of, key_of, order_of, worker_of
 from rq.worker import BaseWorker
 
+from nous.jobs.base import BARE
 from nous.jobs.rq.books import Begun, Books, Returned
 from nous.jobs.rq.filing import Filing
 from nous.jobs.rq.queue import RqJobs, queue_named
@@ -19,7 +20,7 @@ JOB = key_of(ORDER)
 @pytest.fixture
 def begun(redis_client: redis.Redis) -> Begun:
     """A job that has begun."""
-    RqJobs(redis_client, deadline=600, result_ttl=60, failure_ttl=60).submit(ORDER)
+    RqJobs(redis_client, BARE, deadline=600, result_ttl=60, failure_ttl=60).submit(ORDER)
     books, queue = books_of(redis_client)
     [job] = books.begin(queue, most=1)
     return job

@@ -17,10 +17,12 @@ import rq_dashboard.web
 from flask import Flask
 from rq import Queue
 from rq.job import Job
+from rq.worker import BaseWorker
 
 from nous.cli import main
 from nous.cli.frame import MISCONFIGURED
 from nous.errors import Misconfigured
+from nous.jobs.base import JobNames
 from nous.jobs.rq.dashboard import ACTIONS, Login, build, is_loopback, listen
 from nous.jobs.rq.job import FUNCTION
 from nous.jobs.rq.queue import queue_named
@@ -58,6 +60,26 @@ def test_a_login_also_guards_files_and_what_does_not_exist(redis: FakeRedis) -> 
 
     assert client.get("/static/css/main.css").status_code == 401
     assert client.get("/nothing").status_code == 401
+
+
+def test_an_installation_is_shown_the_queues_and_workers_of_its_own(redis: FakeRedis) -> None:
+    for name in ("toy", "mine--toy", "theirs--toy-bulk"):
+        queue = queue_named(name, redis)
+        queue.enqueue(FUNCTION)
+        BaseWorker([queue], name=f"{name}-worker", connection=redis).register_birth()
+
+    seen = {prefix: lists(build(redis, shown_as="it", names=JobNames(prefix))) for prefix in ("nous", "mine")}
+
+    assert seen["nous"] == (["toy"], ["toy-worker"])
+    assert seen["mine"] == (["mine--toy"], ["mine--toy-worker"])
+    assert len(lists(build(redis, shown_as="it"))[0]) == 3
+
+
+def lists(app: Flask) -> tuple[list[str], list[str]]:
+    """The names of the queues and of the workers that its pages list."""
+    client = app.test_client()
+    queues, workers = (client.get(f"/0/data/{each}.json").get_json()[each] for each in ("queues", "workers"))
+    return [each["name"] for each in queues], [each["name"] for each in workers]
 
 
 def basic(username: str, password: str) -> dict[str, str]:

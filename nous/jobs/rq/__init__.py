@@ -1,5 +1,7 @@
 """Attempts as jobs of RQ. Its keys, which dashboards read, are on RQ's client alone; *kept* means without a TTL.
 
+All installations on a server share these keys, and differ in <queue>, <job> and <worker>; `nous.jobs.base` has how.
+
 | key                                | type   | life        | holds                                                    |
 |------------------------------------|--------|-------------|----------------------------------------------------------|
 | rq:queues                          | set    | kept        | the keys of all queues: three for each worker            |

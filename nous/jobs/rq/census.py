@@ -16,7 +16,7 @@ from rq.worker import BaseWorker
 from rq.worker_registration import get_keys
 
 from nous.bus.redis_errors import translated
-from nous.jobs.base import Line
+from nous.jobs.base import JobNames, Line
 from nous.jobs.rq.presence import PLACE, Sign, age_of, here, lives
 from nous.jobs.rq.queue import queue_named
 
@@ -44,19 +44,20 @@ class WorkerSeen:
 
 
 def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:
-    """The queues of *worker*, its usual one first."""
+    """The queues of *worker*, as its installation calls it, its usual one first."""
     return [_counted(line.queue(worker), client) for line in Line]
 
 
-def workers_seen(client: redis.Redis) -> list[WorkerSeen]:
-    """Every RQ worker that lives, by name.
+def workers_seen(client: redis.Redis, names: JobNames | None = None) -> list[WorkerSeen]:
+    """Every RQ worker that lives, by name: all there are, or with *names* those of one installation.
 
     Of one whose pid means something here it is asked whether its process runs. Any other is believed as long as RQ
     believes it: its key expires when it was not heard of for the time that it named itself, RQ's default being eight
     minutes.
     """
     at, place = now(), here()
-    return [seen for seen, sign in _registered(client, at) if lives(sign, at=place, age_of=age_of)]
+    living = [seen for seen, sign in _registered(client, at) if lives(sign, at=place, age_of=age_of)]
+    return [seen for seen in living if names is None or names.owns_any(seen.queues)]
 
 
 def _registered(client: redis.Redis, at: datetime) -> Iterator[tuple[WorkerSeen, Sign]]:

@@ -19,7 +19,8 @@ from rq.job import Job
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from nous.errors import Misconfigured
-from nous.jobs.rq.shown import shown
+from nous.jobs.base import JobNames
+from nous.jobs.rq.shown import Shown, shown
 
 REGISTRIES = frozenset({"queued", "started", "failed", "finished", "deferred", "scheduled", "canceled"})
 ACTIONS = frozenset({"delete_job_view", "requeue_job_view", "requeue_all", "empty_queue", "compact_queue"})
@@ -39,16 +40,24 @@ class Login:
         return compare_digest(self.password.encode(), (password or "").encode()) and name_fits
 
 
-def build(connection: Redis, *, shown_as: str, job_class: type[Job] = Job, login: Login | None = None) -> Flask:
+def build(
+    connection: Redis,
+    *,
+    shown_as: str,
+    job_class: type[Job] = Job,
+    names: JobNames | None = None,
+    login: Login | None = None,
+) -> Flask:
     """The dashboard of the server behind *connection*, which its pages call *shown_as*.
 
+    With *names* it lists the queues and workers of one installation; a job is found by its id, whoever has it.
     Without a *login* it answers to the names of this machine only, so that a foreign site cannot reach it by pointing
     its own name here. RQ changes the timeouts of *connection*: give it one of its own.
 
     Raises:
         Misconfigured: rq-dashboard is absent, or not the release that this was written for.
     """
-    web = _web(connection, job_class)
+    web = _web(connection, shown(job_class, names))
     app = Flask("rq_dashboard")
     app.json = _WithoutMarkup(app)
     app.config["RQ_DASHBOARD_REDIS_URL"] = [shown_as]
@@ -84,9 +93,8 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _web(connection: Redis, job_class: type[Job]) -> ModuleType:
+def _web(connection: Redis, nouns: Shown) -> ModuleType:
     """rq-dashboard's module of views, with our names in place of RQ's and one client in place of one per request."""
-    nouns = shown(job_class)
 
     def connect(*_: object, **__: object) -> tuple[None, Redis]:
         return None, connection

@@ -1,6 +1,5 @@
 """Taking from RQ the jobs of events that were forgotten, with what came of them."""
 
-import re
 from collections.abc import Collection, Iterator
 from typing import Any
 from uuid import UUID
@@ -18,6 +17,7 @@ from rq.registry import (
 )
 
 from nous.bus.redis_errors import translated
+from nous.jobs.base import JobNames
 from nous.jobs.rq.queue import queue_named
 
 _REGISTRIES = (
@@ -27,14 +27,17 @@ _REGISTRIES = (
     FinishedJobRegistry,
     ScheduledJobRegistry,
 )
-_ID = re.compile(r"(?P<worker>.+)--(?P<event>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})--\d+")
 
 
 class RqErasure:
-    """Removes jobs, and the results of jobs that are gone. One that runs ends as it would, and is not filed."""
+    """Removes jobs, and the results of jobs that are gone. One that runs ends as it would, and is not filed.
 
-    def __init__(self, client: redis.Redis) -> None:
+    The jobs of other installations stay: the same session of the same scope may be known there, too.
+    """
+
+    def __init__(self, client: redis.Redis, names: JobNames) -> None:
         self._client: Any = client  # narrowed where its answers enter
+        self._names = names
 
     def erase(
         self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
@@ -60,8 +63,8 @@ class RqErasure:
                 for key in self._client.scan_iter(f"{beginning}*", count=1000)
             }
         for name in sorted(names):
-            if match := _ID.fullmatch(name):
-                yield match["worker"], name, UUID(match["event"])
+            if attempt := self._names.attempt_of(name):
+                yield attempt[0], name, attempt[1]
 
     def _goes(
         self, job_id: str, event: UUID, events: Collection[UUID], session_id: str | None, but: Collection[UUID]
@@ -80,7 +83,7 @@ class RqErasure:
         executions = f"{RQ_KEY_PREFIX}:executions:{job_id}"
         with translated():
             origin: bytes | None = self._client.hget(key, "origin")
-            queue = queue_named(origin.decode() if origin else worker, self._client)
+            queue = queue_named(origin.decode() if origin else self._names.own(worker), self._client)
             running = [f"{job_id}:{each.decode()}" for each in self._client.zrange(executions, 0, -1)]
             with self._client.pipeline() as pipe:
                 pipe.lrem(queue.key, 0, job_id)

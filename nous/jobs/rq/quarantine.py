@@ -44,7 +44,10 @@ class QuarantineWorker(Worker):
 
 
 def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:
-    """Run what stands in the worker's quarantine queue, each job in a process of its own, until it is empty."""
+    """Run what stands in the worker's quarantine queue, each job in a process of its own, until it is empty.
+
+    *worker* is what its installation calls it.
+    """
 
     def on_death(job: Job, *_status: Any) -> None:
         try:

@@ -13,7 +13,7 @@ from rq.utils import now
 
 from nous.bus.mishaps import MOST
 from nous.bus.redis_errors import translated
-from nous.jobs.base import Line, Order, job_id
+from nous.jobs.base import JobNames, Line, Order, job_id
 from nous.jobs.rq.job import FUNCTION, AllowListedJob, words_for
 from nous.jobs.rq.scripts import script
 
@@ -24,10 +24,16 @@ def queue_named(name: str, client: redis.Redis) -> Queue:
 
 
 class RqJobs:
-    """`Jobs` on RQ. *client* is RQ's own, since RQ changes its pool's timeouts. Times are in seconds."""
+    """`Jobs` on RQ. *client* is RQ's own, since RQ changes its pool's timeouts. Times are in seconds.
 
-    def __init__(self, client: redis.Redis, *, deadline: float, result_ttl: int, failure_ttl: int) -> None:
+    What a job hands over names its worker by *names* too, so that whoever takes the job of another installation knows.
+    """
+
+    def __init__(
+        self, client: redis.Redis, names: JobNames, *, deadline: float, result_ttl: int, failure_ttl: int
+    ) -> None:
         self._client: Any = client  # narrowed where its answers enter
+        self._names = names
         self._submit: Any = script("submit", client)
         self._timeout = max(int(deadline), 1)
         self._result_ttl = result_ttl
@@ -42,9 +48,9 @@ class RqJobs:
             return sum(self._submit_to(name, some) for name, some in by_queue.items())
 
     def _submit_to(self, name: str, orders: Sequence[Order]) -> int:
-        queue = queue_named(name, self._client)
+        queue = queue_named(self._names.own(name), self._client)
         shared = list(chain.from_iterable(self._shared_fields(queue)))
-        of_each = chain.from_iterable((each.id, _call(each), each.description, _outdated(each)) for each in orders)
+        of_each = chain.from_iterable(map(self._fields_of, orders))
         keys = (queue.redis_queues_keys, queue.key)
         return int(self._submit(keys=keys, args=(RQ_KEY_PREFIX, len(shared), *shared, *of_each)))
 
@@ -60,25 +66,27 @@ class RqJobs:
         job.origin, job.enqueued_at = queue.name, now()
         return ((name, value) for name, value in job.to_dict().items() if name not in {"data", "description"})
 
+    def _fields_of(self, order: Order) -> tuple[str, bytes, str, str]:
+        """The job's id, its call, what it says of itself, and the job that goes when it comes."""
+        own, own_id = self._names.own, self._names.own_id
+        call = words_for(own(order.worker), order.ticket.lane.value, order.ticket.entry, order.attempt)
+        outdated = _outdated(order)
+        return own_id(order.id), call, own(order.description), own_id(outdated) if outdated else ""
+
     def backlog(self, worker: str, line: Line) -> int:
         with translated():
-            return int(self._client.llen(_key(line.queue(worker))))
+            return int(self._client.llen(self._key(line.queue(worker))))
 
     def is_waiting(self, order: Order) -> bool:
         # The list itself is asked: a job that was taken by a worker which then died still calls itself queued.
         with translated():
-            return self._client.lpos(_key(order.queue), order.id) is not None
+            return self._client.lpos(self._key(order.queue), self._names.own_id(order.id)) is not None
 
-
-def _key(queue: str) -> str:
-    return Queue.redis_queue_namespace_prefix + queue
+    def _key(self, queue: str) -> str:
+        return Queue.redis_queue_namespace_prefix + self._names.own(queue)
 
 
 def _outdated(order: Order) -> str:
     """The job of an attempt that is too long ago to be shown; "" where none is."""
     attempt = order.attempt - MOST
     return job_id(order.worker, order.event_id, attempt) if attempt > 0 else ""
-
-
-def _call(order: Order) -> bytes:
-    return words_for(order.worker, order.ticket.lane.value, order.ticket.entry, order.attempt)

@@ -11,7 +11,7 @@ rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and o
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from redis import Redis
 from rq import Queue, Worker
@@ -19,6 +19,8 @@ from rq.exceptions import NoSuchJobError
 from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job
 from rq.serializers import JSONSerializer
+
+from nous.jobs.base import JobNames
 
 UNREADABLE = "(not JSON)"
 """Stands for what another application pickled on the same server."""
@@ -79,6 +81,13 @@ class ShownJob(Job):
 class ShownQueue(Queue):
     """A queue, which may be empty."""
 
+    names: ClassVar[JobNames | None] = None
+
+    @classmethod
+    def all(cls, *args: Any, **options: Any) -> list[Queue]:
+        """The queues of the installation; of every one without *names*."""
+        return [each for each in super().all(*args, **options) if cls.names is None or cls.names.owns_any([each.name])]
+
     def compact(self) -> None:
         if not self.is_empty():
             super().compact()
@@ -86,6 +95,14 @@ class ShownQueue(Queue):
 
 class ShownWorker(Worker):
     """A worker as it is registered, with one of the jobs it has in flight and the number of the others."""
+
+    names: ClassVar[JobNames | None] = None
+
+    @classmethod
+    def all(cls, *args: Any, **options: Any) -> list[Any]:
+        """The workers of the installation; of every one without *names*."""
+        found: list[Any] = super().all(*args, **options)
+        return [each for each in found if cls.names is None or cls.names.owns_any(each.queue_names())]
 
     def get_current_job(self) -> Job | None:
         try:
@@ -107,11 +124,12 @@ class Shown:
     requeue: Callable[..., Job]
 
 
-def shown(job_class: type[Job]) -> Shown:
-    """RQ's nouns for jobs of the class *job_class*."""
+def shown(job_class: type[Job], names: JobNames | None = None) -> Shown:
+    """RQ's nouns for jobs of the class *job_class*, and with *names* for what one installation has."""
     job = cast("type[Job]", type("Job", (ShownJob, job_class), {}))
-    queue = cast("type[Queue]", type("Queue", (ShownQueue,), {"job_class": job}))
-    worker = cast("type[Worker]", type("Worker", (ShownWorker,), {"job_class": job, "queue_class": queue}))
+    queue = cast("type[Queue]", type("Queue", (ShownQueue,), {"job_class": job, "names": names}))
+    nouns = {"job_class": job, "queue_class": queue, "names": names}
+    worker = cast("type[Worker]", type("Worker", (ShownWorker,), nouns))
 
     def requeue(job_id: str, connection: Redis) -> Job:
         return job.fetch(job_id, connection=connection).requeue()
