@@ -9,7 +9,7 @@ help: ## say what there is
 demo: .venv/with-local ## turn bundled real sessions into episodes and facts
 	@.venv/bin/nous demo --dir .demo
 
-test: .venv/with-test ## run the tests on every core; ARGS="-k word" chooses among them, ARGS=-n0 takes one process
+test: .venv/with-test ## run the tests on every core; ARGS='-k "one and other"' chooses among them, ARGS=-n0 takes one process
 	@.venv/bin/pytest --numprocesses=auto --maxprocesses=8 --dist=worksteal $(ARGS)
 
 check: style types layers ## look at style, types and layers

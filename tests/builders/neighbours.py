@@ -225,6 +225,7 @@ _WORKERS = "what a worker is handed tells its scope, and its effects are written
 NOT_READ: Mapping[str, str] = {
     "Bus.apply": _WORKERS,
     "Bus.bury": _WORKERS,
+    "Bus.release": "it removes what one event alone refers to, and tells nothing of it",
     "Calibrations.thresholds": "they are of an embedder",
     "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
     "DeadLetters.letters": "they are the operator's, of all scopes",
