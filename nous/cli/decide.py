@@ -80,9 +80,10 @@ def _is_random(session: str) -> bool:
 def _told(session: str, world: World, within: Scope, scope: str) -> str:
     """When what was decided in *session* can be seen."""
     if world.kit.episodes.get(within, episode_id(within, session)):
+        anew = ", or by `nous reprocess`" if world.settings.background_model else ""
         return (
             f"{session} has an episode already; what was decided stands with the next one, which is made when "
-            "the session has grown and is published again, or by `nous reprocess`"
+            f"the session has grown and is published again{anew}"
         )
     return (
         f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a "

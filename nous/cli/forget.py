@@ -27,7 +27,10 @@ _MOST_REVIVED = 5
 
 
 @click.command()
-@click.option("--session", help="Forget a session by its id, or the beginning of it, and what it alone has said.")
+@click.option(
+    "--session",
+    help="Forget a session by its id, or without --yes by the beginning of it, and what it alone has said.",
+)
 @click.option(
     "--fact",
     help="Forget a fact by its id or the beginning of it; what was said of it is not learned again in those words.",
@@ -89,7 +92,7 @@ def _rehearsed(act: Act, world: World, *, is_shown: bool) -> tuple[Act, Receipt]
         if not isinstance(act, Session) or meant == act.name:
             raise NotFound(f"{error}{_lives(act, world) or elsewhere(world, act.scope)}") from None
     if not is_shown:
-        raise BadInput(f"{act.name!r} is the beginning of session {meant}: with --yes, say all of it")
+        raise BadInput(f"{act.name!r} is the beginning of a session: with --yes, say --session {meant}")
     return _rehearsed(replace(act, name=meant), world, is_shown=True)
 
 

@@ -25,7 +25,7 @@ def listed(letters: Sequence[Letter], *, most: int | None) -> Iterator[str]:
     if len(letters) > _MANY:
         yield table(("count", "what", "worker", "first", "last", "reason"), _totals(letters))
     shown = letters[:most]
-    heads = ("id", "what", "worker", "session", "attempts", "reason")
+    heads = ("id", "set aside", "what", "worker", "session", "attempts", "reason")
     yield table(heads, map(_row, shown))
     if len(shown) < len(letters):
         more = counted(len(letters) - len(shown), "more letter")
@@ -74,7 +74,8 @@ def _facts(letter: Letter) -> Iterator[tuple[str, str]]:
 
 def _row(letter: Letter) -> tuple[str, ...]:
     session = letter.session_id or "-"
-    return letter.id, letter.grave, letter.group or "-", session, str(letter.attempts), letter.reason
+    at = _time(letter.at)
+    return letter.id, at, letter.grave, letter.group or "-", session, str(letter.attempts), letter.reason
 
 
 def _totals(letters: Sequence[Letter]) -> Iterator[tuple[str, ...]]:

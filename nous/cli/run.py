@@ -43,7 +43,9 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
         for name in names:
             _empty_quarantine(world, name)
     else:
+        click.echo(f"at {masked(address(app.settings))} with {', '.join(names)}; Ctrl-C stops")
         _run(world, names, app)
+        click.echo("stopped")
 
 
 @click.command()

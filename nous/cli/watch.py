@@ -42,7 +42,7 @@ def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> floa
 @click.option("--scope", help="project, agent/project or tenant/agent/project")
 @click.option("--since", callback=_seconds, help="Leave what was not written for longer: 30d.")
 @click.option("--upload", is_flag=True, help="Send what the files say along, for workers on other hosts.")
-@click.option("--dry-run", is_flag=True, help="Say what would be handed over; nothing is read, and nothing remembered.")
+@click.option("--dry-run", is_flag=True, help="Say which files would be read; none is, and nothing is remembered.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; without --once, a line each sweep.")
 @click.pass_context
 def watch(
@@ -129,7 +129,7 @@ class _Report:
         self._last = str(sweep)
 
     def _tell(self, sweep: Sweep) -> None:
-        verb = "would be handed over" if self._is_dry else "handed over"
+        verb = "would be read" if self._is_dry else "handed over"
         for each in sweep.handed_over if self._is_dry else ():
             say(one_line(f"{verb}, {each.lane}: {each.path}"))
         _complain(sweep)

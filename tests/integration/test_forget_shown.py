@@ -94,7 +94,7 @@ def test_the_beginning_of_a_session_is_forgotten_only_where_it_is_shown_which_on
     learned(nous, TEA, session="monday-2")
     several = nous(*forget, "monday", "--dry-run")
 
-    assert unseen.stderr == "nous: 'monday' is the beginning of session monday-1: with --yes, say all of it\n"
+    assert unseen.stderr == "nous: 'monday' is the beginning of a session: with --yes, say --session monday-1\n"
     assert several.stderr == "nous: 2 sessions have an id that begins with 'monday': monday-1, monday-2\n"
     assert {unseen.exit_code, several.exit_code} == {3}
     assert facts(nous) == [KEY, TEA]

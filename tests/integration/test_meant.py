@@ -122,7 +122,9 @@ def test_what_is_decided_goes_to_the_one_session_whose_random_id_begins_so(town:
     assert [(each.stdout, each.exit_code) for each in (waiting, done)] == [("noted\n", 0)] * 2
     assert f"there is no episode of a session {session!r}" in waiting.stderr
     assert f"{session} has an episode already" in done.stderr
+    assert "reprocess" not in done.stderr, "there is no model"
     assert nous("status", "279d5bb7", *SCOPE).stdout.startswith(f"session {session}\n")
+    assert (whole := nous("status", *SCOPE)).exit_code == BAD_INPUT, whole.output
     [kept] = json.loads(nous("episodes", "--editions", "279d5bb7", "--json", *SCOPE).stdout)
     assert [each["description"] for each in kept["decisions"]] == ["We keep Postgres"]
 

@@ -82,12 +82,12 @@ def test_a_dry_run_says_what_would_be_handed_over_and_does_nothing(nous: Nous, w
 
     looked = nous("watch", tmp_path, "--dry-run")
 
-    assert looked.stdout == f"would be handed over, live: {path}\n{LOOKED}\n"
+    assert looked.stdout == f"would be read, live: {path}\n{LOOKED}\n"
     assert lengths(world) == [0, 0]
     assert "1 handed over" in nous("watch", tmp_path, "--once").stdout
 
 
-LOOKED = "1 seen: 1 would be handed over, 0 known, 0 still going, 0 past, 0 refused"
+LOOKED = "1 seen: 1 would be read, 0 known, 0 still going, 0 past, 0 refused"
 
 
 def test_what_is_past_can_be_had_with_a_longer_time(nous: Nous, world: World, tmp_path: Path) -> None:

@@ -36,6 +36,14 @@ def assert_settings(names: Iterable[str]) -> None:
     assert set(names) <= known
 
 
+def test_the_page_starts_every_worker_there_is() -> None:
+    [line] = re.findall(
+        r"^systemctl enable --now nous-worker@\{(.*)\}$", (DEPLOY / "README.md").read_text(), re.MULTILINE
+    )
+
+    assert set(line.split(",")) == {*discover()}
+
+
 def test_the_server_keeps_everything_on_disk_and_evicts_nothing() -> None:
     server = SERVICES["redis"]
     words = shlex.split(server["command"])

@@ -1,0 +1,60 @@
+"""What `nous status` makes of its figures."""
+
+from typing import Any
+
+import pytest
+
+from nous.cli.overview import sections, verdict
+
+WELL: dict[str, Any] = {
+    "groups": {"toy": {"balance": 0, "why": "", "skipped_reasons": {}}},
+    "dead": False,
+    "streams": [],
+    "queues": [],
+    "workers": [{"state": "idle", "pid": 1, "queues": ("toy",), "name": "w"}],
+    "unattended": [],
+    "model": {"problem": None, "calls": {}, "out": {}, "tokens_today": [], "daily_tokens": 0, "to_be_made_anew": 0},
+    "cannot_write": None,
+}
+
+
+def test_where_nothing_is_wrong_it_says_so() -> None:
+    assert verdict(WELL) == ["the accounts add up, and nothing is dead"]
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ({"dead": True}, "`nous dead list`"),
+        ({"unattended": ["a", "b"]}, "events wait for a, b, and no such worker runs: nous worker a b"),
+        ({"cannot_write": "MISCONF"}, "until it can: MISCONF"),
+        ({"groups": {"toy": {"balance": 2, "why": "2 too many"}}}, "the account of toy does not add up: 2 too many"),
+    ],
+    ids=["dead", "unattended", "cannot write", "balance"],
+)
+def test_what_is_wrong_is_said_with_what_to_do_and_nothing_else(what: dict[str, Any], told: str) -> None:
+    [line] = verdict(WELL | what)
+
+    assert told in line
+
+
+def test_where_no_worker_runs_at_all_none_is_asked_for_by_name() -> None:
+    assert verdict(WELL | {"workers": [], "unattended": ["a"]}) == verdict(WELL)
+
+
+def test_what_never_had_anything_takes_no_line() -> None:
+    counts = {"queued": 0, "started": 0, "finished": 0, "failed": 0}
+    stream = {"type": "x", "lane": "live", "length": 0, "waiting": 0, "pending": 0, "group": "toy"}
+    empty = {"queues": [{"name": "still", **counts}], "streams": [stream]}
+    busy = {"queues": [{"name": "busy", **counts, "failed": 1}], "streams": [stream | {"waiting": None}]}
+    groups = {"groups": {"toy": _account()}, "total": _account()}
+
+    assert "\n\n".join(sections(WELL | groups | empty)) == "\n\n".join(sections(WELL | groups))
+    said = "\n\n".join(sections(WELL | groups | busy))
+    assert "busy" in said
+    assert "unknown" in said
+
+
+def _account() -> dict[str, Any]:
+    columns = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight", "balance")
+    return {**dict.fromkeys(columns, 0), "why": "", "skipped_reasons": {}}
