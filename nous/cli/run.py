@@ -10,6 +10,7 @@ from secrets import token_hex
 from types import FrameType
 
 import click
+import structlog
 
 from nous.cli.frame import INTERRUPTED, App
 from nous.errors import BadInput, Misconfigured, Unavailable
@@ -19,6 +20,8 @@ from nous.runtime.quarantine import Quarantines
 from nous.server.connect import address, embedded_directory, masked
 from nous.server.lock import held
 from nous.wiring import World, build, fleet, watchers
+
+_log = structlog.get_logger(__name__)
 
 
 @click.command()
@@ -43,9 +46,9 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
         for name in names:
             _empty_quarantine(world, name)
     else:
-        click.echo(f"at {masked(address(app.settings))} with {', '.join(names)}; Ctrl-C stops")
+        _log.info("at work, until SIGTERM or Ctrl-C", server=masked(address(app.settings)), workers=list(names))
         _run(world, names, app)
-        click.echo("stopped")
+        _log.info("stopped")
 
 
 @click.command()
