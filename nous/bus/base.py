@@ -161,11 +161,12 @@ class Bus(Protocol):
         """Let the leases of those that are still pending end *lease* seconds from now, and no earlier than they did."""
         ...
 
-    def pull_in(self, subscription: Subscription) -> int:
-        """Let no lease of what is offered or runs end later than `LONGEST_LEASE` from now; returns how many did.
+    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
+        """Let no lease of what is offered or runs end later than a lease can; returns how many did.
 
-        Such a lease was given by a clock that has been set back since. No length that a lease may have is cut, so
-        processes may differ in theirs. A call looks at some of what ends so late, and the next one at what follows.
+        Such a lease was given by a clock that has been set back since. Each process tells here how many seconds its own
+        last, and the longest *lease* that was told within the last hour is what none may exceed: processes may differ
+        in theirs. A call looks at some of what ends so late, and the next one at what follows.
         """
         ...
 

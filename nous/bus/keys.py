@@ -8,6 +8,7 @@
 | <p>:marker:<event id>          | string | marker_ttl | "lane/entry": where a published event stands                  |
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
 | <p>:leases:<group>             | zset   | kept       | pending deliveries by the time their lease ends; empty at rest|
+| <p>:longest-lease:<group>      | string | an hour    | seconds: the longest that any process of the group told       |
 | <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came, and what is not to  |
 |                                |        |            | be offered, since another told it; empty at rest              |
 | <p>:progress:<group>:<delivery>| list   | a week     | what went wrong with one that is pending, the last few lines  |
@@ -49,6 +50,9 @@ class BusKeys:
 
     def leases(self, group: str) -> str:
         return f"{self.prefix}:leases:{group}"
+
+    def longest_lease(self, group: str) -> str:
+        return f"{self.prefix}:longest-lease:{group}"
 
     def progress(self, group: str) -> str:
         return f"{self.prefix}:progress:{group}"

@@ -25,7 +25,7 @@ from nous.bus.memory_books import MemoryBooks
 from nous.bus.memory_groups import Pending, write_nothing
 from nous.bus.memory_log import MemoryLog, place_of
 from nous.bus.mishaps import Mishap, noted
-from nous.bus.progress import LONGEST_LEASE, Progress, State
+from nous.bus.progress import Progress, State
 from nous.codec import UnknownEvent, decode, encode
 from nous.effects import Effects, ReleaseTranscript, Write
 from nous.errors import BadInput, Unavailable
@@ -117,11 +117,15 @@ class MemoryBus(MemoryBooks):
                 if pending := self._pending(ticket):
                     pending.lease_ends = max(pending.lease_ends, self._log.clock() + lease)
 
-    def pull_in(self, subscription: Subscription) -> int:
+    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
         with self._log.changed:
-            ends = self._log.clock() + LONGEST_LEASE
-            pending = self._log.groups[subscription.group].pending.values()
-            late = [each for each in pending if each.lease_ends > ends + 1 and each.progress.state is not State.WAITING]
+            group, now = self._log.groups[subscription.group], self._log.clock()
+            ends = now + group.longest_lease(lease, now)
+            late = [
+                each
+                for each in group.pending.values()
+                if each.lease_ends > ends + 1 and each.progress.state is not State.WAITING
+            ]
             for each in late:
                 each.lease_ends = ends
             return len(late)

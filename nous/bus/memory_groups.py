@@ -14,6 +14,8 @@ from nous.bus.mishaps import Mishap
 from nous.bus.progress import Progress
 from nous.effects import Write
 
+_REMEMBERED = 3600.0
+
 Place = tuple[str, Lane]
 """A stream: the type of its events, and its lane."""
 
@@ -35,11 +37,19 @@ class Group:
     pending: dict[str, Pending] = field(default_factory=dict[str, Pending])
     counts: Counter[str] = field(default_factory=Counter[str])
     skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
+    longest: float = 0.0
+    longest_until: float = 0.0
 
     def count(self, outcome: str) -> None:
         """Move a counter; of reasons for skipping, there are no more than `MOST_COUNTERS` leave room for."""
         is_one_more = len(self.counts) >= MOST_COUNTERS and outcome not in self.counts
         self.counts[OTHERS if is_one_more and outcome.startswith(SKIPPED) else outcome] += 1
+
+    def longest_lease(self, told: float, now: float) -> float:
+        """The longest that was *told* within an hour before *now*, this one then included. All in seconds."""
+        if told >= self.longest or now >= self.longest_until:
+            self.longest, self.longest_until = told, now + _REMEMBERED
+        return self.longest
 
 
 def write_nothing(_: Sequence[Write]) -> str | None:

@@ -10,9 +10,6 @@ from uuid import UUID
 
 import orjson
 
-LONGEST_LEASE = 900.0
-"""Seconds. A lease that ends later was given by a clock that has been set back since, whoever gave it."""
-
 UNREADABLE = "how far it came could not be read"
 """The reason of progress that somebody else wrote."""
 

@@ -21,7 +21,7 @@ from nous.bus.ledger import outcome_of
 from nous.bus.letters import accepted_at
 from nous.bus.mishaps import Mishap
 from nous.bus.plan import Check, Command, Plan
-from nous.bus.progress import LONGEST_LEASE, Progress
+from nous.bus.progress import Progress
 from nous.bus.redis_burial import LOST, RedisBurial
 from nous.bus.redis_errors import GroupGone, translated
 from nous.bus.redis_groups import Groups
@@ -139,10 +139,10 @@ class RedisBus:
         for group, names in by_group.items():
             self._run("renew", (self._keys.leases(group),), (lease, *names))
 
-    def pull_in(self, subscription: Subscription) -> int:
+    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
         group = subscription.group
-        keys = (self._keys.leases(group), self._keys.progress(group))
-        pulled, self._beyond[group] = self._run("pull_in", keys, (LONGEST_LEASE, self._beyond.get(group, 0)))
+        keys = (self._keys.leases(group), self._keys.progress(group), self._keys.longest_lease(group))
+        pulled, self._beyond[group] = self._run("pull_in", keys, (lease, self._beyond.get(group, 0)))
         return int(pulled)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:

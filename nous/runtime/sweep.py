@@ -68,7 +68,7 @@ class Sweeper:
     def _look(self) -> Sequence[tuple[Ticket, Progress]]:
         for lane in Lane:
             self._bus.adopt(self._subscription, lane=lane)
-        if pulled := self._bus.pull_in(self._subscription):
+        if pulled := self._bus.pull_in(self._subscription, lease=self._patience.lease):
             log.warning("leases ended too far ahead: the clock was set back", leases=pulled)
         return self._bus.overdue(self._subscription, limit=_AT_ONCE)
 

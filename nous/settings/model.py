@@ -18,7 +18,6 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
-from nous.bus.progress import LONGEST_LEASE
 from nous.caps import MOST_CANDIDATES
 from nous.excerpt.strategies import names
 from nous.learning.policy import Dedup
@@ -86,7 +85,7 @@ class WorkerSettings(Group):
 
     concurrency: PositiveInt = 16
     queue_ahead: PositiveInt = 64
-    lease: Annotated[Seconds, Field(le=LONGEST_LEASE)] = 60
+    lease: Seconds = 60
     sweep_interval: Seconds = 5
     deadline: Seconds = 600
     max_attempts: PositiveInt = 5

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Delivery, Lane, Subscription
-from nous.bus.progress import LONGEST_LEASE, Progress, State
+from nous.bus.progress import Progress, State
 from nous.effects import Effects
 from nous.events import SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 LEASE = 60.0
+HOUR = 3600.0
 
 
 def test_a_delivery_is_overdue_only_once_its_lease_has_ended(world: Any, ended: Any) -> None:
@@ -122,50 +123,64 @@ def test_a_lease_of_a_clock_that_was_set_back_is_pulled_in(world: Any, ended: An
     world.bus.begin(running.ticket, attempt=1, lease=LEASE)
     later = waiting.progress.put_off("the quota")
     world.bus.amend(waiting.ticket, before=waiting.progress, after=later, lease=LEASE)
-    world.clock.now -= 3600
+    world.clock.now -= HOUR
 
-    assert world.bus.pull_in(SUMMARIZER) == 2
-    assert world.bus.pull_in(SUMMARIZER) == 0
-    world.clock.now += LONGEST_LEASE + 1
+    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 2
+    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 0
+    world.clock.now += LEASE + 1
     assert {ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)} == {offered.ticket, running.ticket}
 
 
 def test_a_lease_that_was_pulled_in_is_renewed_by_who_lives(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
-    world.clock.now -= 3600
-    world.bus.pull_in(SUMMARIZER)
-    world.clock.now += LONGEST_LEASE - 1
+    world.clock.now -= HOUR
+    world.bus.pull_in(SUMMARIZER, lease=LEASE)
+    world.clock.now += LEASE - 1
     world.bus.renew([delivery.ticket], lease=LEASE)
     world.clock.now += 2
 
     assert world.bus.overdue(SUMMARIZER, limit=10) == []
 
 
-@pytest.mark.parametrize("lease", [LEASE, LONGEST_LEASE])
-def test_no_lease_that_its_holder_can_have_taken_is_cut(world: Any, ended: Any, lease: float) -> None:
+@pytest.mark.parametrize("lease", [LEASE, 10 * LEASE])
+def test_no_lease_is_cut_that_some_process_of_the_group_takes(world: Any, ended: Any, lease: float) -> None:
+    world.bus.pull_in(SUMMARIZER, lease=lease)
     world.publish(ended("receiving"), ended("beginning"))
     receiving, beginning = world.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=2, lease=lease)
     world.bus.begin(beginning.ticket, attempt=1, lease=lease)
     world.bus.renew([receiving.ticket], lease=lease)
 
-    assert world.bus.pull_in(SUMMARIZER) == 0
+    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 0
     world.clock.now += lease - 1
     assert world.bus.overdue(SUMMARIZER, limit=10) == []
+
+
+def test_of_a_clock_set_back_the_longest_lease_of_the_group_is_what_is_left(world: Any, ended: Any) -> None:
+    world.publish(ended())
+    [delivery] = world.receive()
+    world.bus.pull_in(SUMMARIZER, lease=10 * LEASE)
+    world.clock.now -= HOUR
+
+    assert world.bus.pull_in(SUMMARIZER, lease=LEASE) == 1
+    world.clock.now += 10 * LEASE - 1
+    assert world.bus.overdue(SUMMARIZER, limit=10) == []
+    world.clock.now += 2
+    assert [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [delivery.ticket]
 
 
 def test_however_much_waits_a_lease_behind_it_is_pulled_in(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{number}") for number in range(1101)))
     *waiting, late = world.receive(limit=2000)
-    world.bus.renew([late.ticket], lease=4 * LONGEST_LEASE)
+    world.bus.renew([late.ticket], lease=4 * LEASE)
     for each in waiting:
         later = each.progress.put_off("the quota")
-        world.bus.amend(each.ticket, before=each.progress, after=later, lease=3 * LONGEST_LEASE)
+        world.bus.amend(each.ticket, before=each.progress, after=later, lease=3 * LEASE)
 
-    pulled = [world.bus.pull_in(SUMMARIZER) for _ in range(6)]
+    pulled = [world.bus.pull_in(SUMMARIZER, lease=LEASE) for _ in range(6)]
 
     assert sum(pulled) == 1
-    world.clock.now += LONGEST_LEASE + 1
+    world.clock.now += LEASE + 1
     assert [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [late.ticket]
 
 
