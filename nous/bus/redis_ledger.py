@@ -37,9 +37,12 @@ class RedisLedger:
             pipe.zcard(self._keys.leases(subscription.group))
             for lane in Lane:
                 pipe.xpending(self._keys.stream(subscription.kind.type, lane), subscription.group)
-            counts, leased, *pending = pipe.execute(raise_on_error=False)
+            answers: list[Any] = pipe.execute(raise_on_error=False)
+            for wrong in (each for each in answers[:2] if isinstance(each, Exception)):
+                raise wrong
+        counts, leased, *pending = answers
         in_flight = sum(each["pending"] for each in pending if isinstance(each, dict))
-        told = {name.decode(): int(count) for name, count in counts.items()}
+        told = {name.decode(errors="replace"): _number(count) for name, count in counts.items()}
         return Account.of(told, in_flight=in_flight, leased=leased)
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
@@ -142,6 +145,14 @@ class RedisLedger:
         with translated():
             groups: Iterable[dict[str, Any]] = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
         return next((each for each in groups if each["name"] == group.encode()), {})
+
+
+def _number(count: bytes) -> int:
+    """A counter; 0 of what somebody else has made of it, so that the account says that it does not add up."""
+    try:
+        return int(count)
+    except ValueError:
+        return 0
 
 
 def _may_name(raw: bytes, session_id: str) -> bool:

@@ -39,9 +39,17 @@ def kept_on(request: pytest.FixtureRequest) -> redis.Redis | None:
         case "memory":
             return None
         case "fakeredis":
-            return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+            return _fake()
         case _:
             return request.getfixturevalue("redis_client")
+
+
+@pytest.fixture(params=["fakeredis", "server"])
+def client(request: pytest.FixtureRequest) -> redis.Redis:
+    """Each server in turn, with nothing in it: for what only keys can show."""
+    if request.param == "fakeredis":
+        return _fake()
+    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture
@@ -54,3 +62,7 @@ def world(kept_on: redis.Redis | None, clock: Any) -> BusWorld:
 def store(kept_on: redis.Redis | None) -> Store:
     """Each store in turn."""
     return stores.in_memory() if kept_on is None else stores.on_redis(kept_on)
+
+
+def _fake() -> redis.Redis:
+    return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid5
 
-import fakeredis
 import pytest
 import redis
 from builders.episodes import HOME, NOON, WORK
@@ -103,13 +102,6 @@ def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: Store) 
     assert sessions(Stage.OPEN, limit=2, skip=1) == [(HOME, "b c/%"), (HOME, "a")]
     assert sessions(Stage.OPEN, before=NOON + timedelta(seconds=1)) == [(WORK, "a")]
     assert sessions(Stage.OPEN, before=NOON + timedelta(seconds=1, microseconds=1)) == [(WORK, "a"), (HOME, "b c/%")]
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> redis.Redis:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.mark.parametrize("stage", Stage)

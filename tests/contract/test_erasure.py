@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import UUID, uuid5
 
-import fakeredis
 import numpy as np
 import pytest
 import redis
@@ -34,13 +33,6 @@ from nous.store.redis_rewriting import RedisLogs
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 FAST, SLOW = Subscription("fast", SessionEnded), Subscription("slow", SessionEnded)
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> redis.Redis:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 def source(session: str) -> Source:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
-import fakeredis
 import pytest
 import redis
 from builders.episodes import episode
@@ -81,11 +80,9 @@ class Street:
         self.check()
 
 
-@pytest.fixture(params=["fakeredis", "server"])
-def street(request: pytest.FixtureRequest) -> Street:
-    if request.param == "fakeredis":
-        return Street(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2))
-    return Street(request.getfixturevalue("redis_client"))
+@pytest.fixture
+def street(client: redis.Redis) -> Street:
+    return Street(client)
 
 
 def summarized(session: str = "s1", *texts: str) -> EpisodeSummarized:

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from uuid import uuid5
 
-import fakeredis
 import pytest
 import redis
 from builders.episodes import HOME, NOON, WORK
@@ -18,13 +17,6 @@ from nous.effects import Effects, NoteCourse
 from nous.events import NAMESPACE, episode_id
 from nous.scope import Scope
 from nous.store.redis_erasure import RedisErasure
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> redis.Redis:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import fakeredis
-import pytest
 import redis
 from builders import stores
 from builders.fact_rows import HOME, learned
@@ -16,13 +14,6 @@ from nous.effects import AppendFacts
 from nous.fact import LogVersion, Row
 from nous.learning.erasing import Erased, without_session
 from nous.store.redis_erasure import RedisErasure
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> redis.Redis:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 def held_for(client: redis.Redis) -> int:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import fakeredis
 import pytest
 import redis
 
@@ -55,13 +54,6 @@ class Shop:
     @property
     def reasons(self) -> list[str]:
         return [letter.reason for letter in self.dead.letters()]
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> Any:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture

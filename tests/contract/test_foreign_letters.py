@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-import fakeredis
 import pytest
 import redis
 
@@ -29,13 +28,6 @@ OURS: dict[Any, Any] = {
     "grave": "dead",
     "reason": "why",
 }
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> redis.Redis:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.mark.parametrize(

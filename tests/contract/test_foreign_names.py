@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import fakeredis
 import pytest
 import redis
 from builders.episodes import HOME, NOON
@@ -16,13 +15,6 @@ from nous.events import NAMESPACE
 STRANGE = (b"", b"garbage", b"a/b/c/d s1", b"a//c s1", b"\xff\xfe")
 NO_EPISODES = (*STRANGE, b"default/default/default not-an-id")
 NO_SCOPES = (b"", b"a/b/c/d", b"a//c", b"\xff\xfe")
-
-
-@pytest.fixture(params=["fakeredis", "server"])
-def client(request: pytest.FixtureRequest) -> Any:
-    if request.param == "fakeredis":
-        return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture

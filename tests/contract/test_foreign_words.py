@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import fakeredis
 import pytest
+import redis
 
 from nous.bus.base import Committed, Lane, Subscription
 from nous.bus.keys import BusKeys
@@ -43,11 +43,9 @@ class Shop:
         return self.sweeper.sweep()
 
 
-@pytest.fixture(params=["fakeredis", "server"])
-def shop(request: pytest.FixtureRequest, clock: Any) -> Shop:
-    if request.param == "fakeredis":
-        return Shop(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2), clock)
-    return Shop(request.getfixturevalue("redis_client"), clock)
+@pytest.fixture
+def shop(client: redis.Redis, clock: Any) -> Shop:
+    return Shop(client, clock)
 
 
 def test_a_lease_of_no_delivery_keeps_no_other_from_being_tried_again(shop: Shop, ended: Any) -> None:

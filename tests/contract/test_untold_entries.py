@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import fakeredis
 import pytest
 import redis
 from typing_extensions import override  # typing has it from Python 3.12 on
@@ -76,11 +75,8 @@ class Street:
         return RedisLedger(self.client, KEYS).account(SUMMARIZER)
 
 
-@pytest.fixture(params=["fakeredis", "server"])
-def street(request: pytest.FixtureRequest, clock: Any) -> Street:
-    if request.param == "fakeredis":
-        return Street(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2), clock)
-    client: redis.Redis = request.getfixturevalue("redis_client")
+@pytest.fixture
+def street(client: redis.Redis, clock: Any) -> Street:
     return Street(client, clock)
 
 
