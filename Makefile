@@ -28,7 +28,7 @@ layers: .venv/with-dev
 	@.venv/bin/lint-imports --no-logo --no-cache
 
 chaos: .venv/with-test ## lose nothing of 2,000 events while 30 times each thing breaks that can; takes hours
-	@CHAOS_EVENTS=2000 CHAOS_FAULTS=30 CHAOS_OUTAGE=60 .venv/bin/pytest tests/chaos -s $(ARGS)
+	@CHAOS_EVENTS=$${CHAOS_EVENTS:-2000} CHAOS_FAULTS=$${CHAOS_FAULTS:-30} CHAOS_OUTAGE=$${CHAOS_OUTAGE:-60} .venv/bin/pytest tests/chaos -s $(ARGS)
 
 mutations: .venv/with-test ## break the code on purpose, one promise at a time, and see that a test notices; takes minutes
 	@.venv/bin/python tests/chaos/mutations.py $(ARGS)

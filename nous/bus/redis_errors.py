@@ -12,6 +12,9 @@ from nous.errors import Fatal, Misconfigured, NotAllowed, Retryable, Unavailable
 _IN_A_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
 _IN_A_SCRIPT = re.compile(r",? script:(?: [^\s,]+,)? on @\w+:\d+\.?\Z")
 
+_PASSING = ("NOREPLICAS ", "UNBLOCKED ")
+"""How the answers begin of a server that misses its replicas, or has just become one."""
+
 _REMEDY = "allow this user that (deploy/acl has what each role needs; on the server, ACL LOG tells what was refused)"
 
 
@@ -63,11 +66,15 @@ def translated() -> Generator[None]:
         raise Unavailable("Redis has lost a script that it was just given") from error
     except exceptions.ReadOnlyError as error:
         raise Unavailable("Redis is a read-only replica at the moment") from error
+    except (exceptions.ClusterDownError, exceptions.TryAgainError) as error:
+        raise Unavailable(f"Redis is cut off from the others of its kind at the moment: {reason_of(error)}") from error
     except redis.ResponseError as error:
         if is_not_allowed(error):
             raise not_allowed(error) from error
         if "NOGROUP" in str(error):
             raise GroupGone(reason_of(error)) from error
+        if reason_of(error).startswith(_PASSING):
+            raise Unavailable(f"Redis cannot do its part at the moment: {reason_of(error)}") from error
         if is_busy(error):
             raise Unavailable("Redis is busy with a script of somebody, and answers nobody else") from error
         if cannot_write(error):

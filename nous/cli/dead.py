@@ -43,9 +43,18 @@ class Wanted:
         """Raises `NotFound` where an id is of no letter, `BadInput` where nothing says which are meant."""
         if self.ids and not (self.everything or self.names_some):
             return [world.dead.find(each) for each in self.ids]
-        if self.ids or self.everything == self.names_some:
+        if self.ids:
+            raise BadInput("name letters, or say which (--worker, --reason, --dead, --parked, --all), but not both")
+        if self.everything == self.names_some:
             raise BadInput("name the letters, or say which (--worker, --reason, --dead, --parked), or --all")
-        return [letter for letter in world.dead.letters() if self.takes(letter)]
+        return self.among(world)
+
+    def among(self, world: World) -> list[Letter]:
+        """Those of all letters that pass; raises `NotFound` where there is no such worker, and never was one."""
+        letters = world.dead.letters()
+        if self.worker is not None and all(letter.group != self.worker for letter in letters):
+            world.subscription(self.worker)
+        return [letter for letter in letters if self.takes(letter)]
 
 
 def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,7 +81,7 @@ def dead() -> None:
 def list_(app: App, *, limit: int | None, as_json: bool, **filters: Any) -> None:
     """List what was set aside, oldest first; where there is much, how often for which reason, too."""
     wanted = Wanted(**filters)
-    letters = [letter for letter in build(app.settings).dead.letters() if wanted.takes(letter)]
+    letters = wanted.among(build(app.settings))
     if as_json:
         print_json([asdict(letter) for letter in letters[:limit]])
     elif letters:
@@ -107,7 +116,10 @@ def show(app: App, letter_id: str, *, full: bool, as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.pass_obj
 def redrive(app: App, letter_ids: Sequence[str], *, everything: bool, dry_run: bool, **filters: Any) -> None:
-    """Try again, under the same identity and with earlier errors forgotten; workers take it up at their next sweep."""
+    """Try again, under the same identity; workers take it up at their next sweep.
+
+    Earlier errors stay in its history and count no more. A letter is named by its id, or found by what was set aside.
+    """
     world = build(app.settings)
     letters = Wanted(ids=letter_ids, everything=everything, **filters).of(world)
     done = sum([_redrive(letter, world, is_rehearsal=dry_run) for letter in letters])

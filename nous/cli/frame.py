@@ -16,6 +16,7 @@ import click
 from click.exceptions import Exit
 from typing_extensions import override
 
+from nous.cli.streams import open_closed_streams
 from nous.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
 from nous.readable import one_line
 
@@ -92,6 +93,11 @@ class Frame(click.Group):
     def __init__(self, *, table: Sequence[Command], **options: Any) -> None:
         super().__init__(**options)
         self._table = {command.name: command for command in table}
+
+    @override
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        open_closed_streams()
+        return super().main(*args, **kwargs)
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:

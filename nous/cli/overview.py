@@ -8,9 +8,11 @@ from nous.bus.base import Grave
 from nous.bus.ledger import Account
 from nous.cli.model import model_report, model_sections
 from nous.cli.show import in_words, table
+from nous.course import Stage
 from nous.jobs.rq.census import QueueCount, queues_of, workers_seen
 from nous.server.check import write_trouble
 from nous.wiring import World
+from nous.wiring.finisher import SESSION_KEEPER
 
 Report = Mapping[str, Any]
 
@@ -33,6 +35,8 @@ def report_of(world: World) -> dict[str, Any]:
     workers = workers_seen(world.rq_client, world.job_names)
     attended = {queue for each in workers for queue in each.queues}
     wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
+    if world.kit.courses.sessions(Stage.OPEN, limit=1):
+        wanted.add(SESSION_KEEPER)  # nobody else ends those that say no goodbye
     return {
         "groups": {name: _row(account) for name, account in accounts.items()},
         "total": _sum(map(_row, accounts.values())),
@@ -114,7 +118,7 @@ def verdict(report: Report) -> list[str]:
         found.append(f"the server cannot write, so nothing goes on until it can: {report['cannot_write']}")
     if report["workers"] and report["unattended"]:
         names = report["unattended"]
-        found.append(f"events wait for {', '.join(names)}, and no such worker runs: nous worker {' '.join(names)}")
+        found.append(f"work waits for {', '.join(names)}, and no such worker runs: nous worker {' '.join(names)}")
     if report["dead"]:
         found.append("events are dead: `nous dead list` says which, and why")
     for name, row in report["groups"].items():

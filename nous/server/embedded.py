@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import redis
+import structlog
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -25,7 +26,8 @@ PATIENCE = 60.0
 """Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
 
 MOMENT = 3.0
-"""Seconds in which a server that cannot write may come to do so, before it is not stopped. It tries once a second."""
+"""Seconds in which a server that cannot write may come to do so, before it is not stopped; it tries once a second. And
+those after which it is told that somebody waits for one that does not answer."""
 
 _PAUSE = 5_000
 """Milliseconds for which nobody else's changes are taken while a server is about to end."""
@@ -37,6 +39,9 @@ _OCCUPIED = "BUSY "
 """How the answer begins of a server that does nothing else until a long script has ended."""
 _LEAST_SPACE = 1_000_000
 """Bytes below which a server that ended is taken to have found the disk full, since its log may have as well."""
+
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +125,16 @@ def _bring_up(place: Place) -> None:
 
 def _comes_up(place: Place) -> bool:
     """Wait for the server that lives; False if there is none (any more)."""
-    until = time.monotonic() + PATIENCE
+    began, has_told = time.monotonic(), False
     while lock.is_held(place.alive):
         if _answers(place):
             return True
-        if time.monotonic() > until:
+        waited = time.monotonic() - began
+        if waited > PATIENCE:
             raise Unavailable(f"the server of {place.home} lives but does not answer; see {place.log}")
+        if waited > MOMENT and not has_told:
+            _log.warning("the server lives and does not answer yet", log=str(place.log), patience=f"{PATIENCE:g} s")
+            has_told = True
         time.sleep(_POLL)
     return False
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from nous.errors import Unavailable
 
+_LAST_STREAM = 2
+
 _POLL = 0.02
 """Seconds between two tries: a file lock is waited for without end, or not at all."""
 
@@ -20,7 +22,7 @@ def held(path: Path, *, within: float) -> Generator[int]:
     Raises:
         Unavailable: somebody else held it for *within* seconds.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = _beyond_streams(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     try:
         _take(descriptor, path, until=time.monotonic() + within)
         yield descriptor
@@ -36,6 +38,16 @@ def is_held(path: Path) -> bool:
         return False
     try:
         return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two who look do not see each other
+    finally:
+        os.close(descriptor)
+
+
+def _beyond_streams(descriptor: int) -> int:
+    """*descriptor*, not in place of a standard stream that is closed: a child gets its own there, and lost the lock."""
+    if descriptor > _LAST_STREAM:
+        return descriptor
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1)
     finally:
         os.close(descriptor)
 

@@ -92,3 +92,20 @@ def test_progress_that_cannot_be_read_still_tells_where_its_event_is(shop: Shop,
     shop.client.hset(PROGRESS, delivery.ticket.name, words)
 
     assert shop.ledger.locate(receipt.event_id, SUMMARIZER).where == "in flight"
+
+
+@pytest.mark.parametrize("kind", ["hash", "list", "words"])
+def test_a_longest_lease_that_is_none_keeps_nothing_from_being_tried_again(shop: Shop, ended: Any, kind: str) -> None:
+    key = f"t:longest-lease:{GROUP}"
+    shop.bus.publish(ended("innocent"))
+    shop.receive()
+    match kind:
+        case "hash":
+            shop.client.hset(key, "a", "b")
+        case "list":
+            shop.client.lpush(key, "a")
+        case _:
+            shop.client.set(key, "abc")
+
+    assert shop.swept_later() == 1
+    assert float(shop.client.get(key)) == LEASE

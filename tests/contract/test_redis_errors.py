@@ -6,6 +6,7 @@ import pytest
 import redis
 from builders.busy_server import busy
 from builders.full_disk import unwritable
+from redis import exceptions
 
 from nous.bus.redis_errors import translated
 from nous.errors import Fatal, Retryable, Unavailable
@@ -90,3 +91,30 @@ def test_a_server_that_is_busy_with_a_script_may_answer_later(
 def test_a_script_that_the_server_has_just_lost_can_be_sent_again(redis_client: redis.Redis) -> None:
     with pytest.raises(Unavailable, match="lost a script"), translated():
         redis_client.evalsha("0" * 40, 0)
+
+
+@pytest.mark.parametrize("write", [_alone, _in_a_pipeline, _in_a_script])
+def test_a_server_that_misses_its_replicas_may_take_it_later(
+    write: Callable[[redis.Redis], None], redis_client: redis.Redis
+) -> None:
+    redis_client.config_set("min-replicas-to-write", 1)
+    try:
+        with pytest.raises(Unavailable, match="NOREPLICAS"), translated():
+            write(redis_client)
+    finally:
+        redis_client.config_set("min-replicas-to-write", 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        redis.ResponseError("UNBLOCKED force unblock from blocking operation, instance state changed"),
+        exceptions.MasterDownError("Link with MASTER is down and replica-serve-stale-data is set to 'no'."),
+        exceptions.ClusterDownError("CLUSTERDOWN The cluster is down"),
+        exceptions.TryAgainError("TRYAGAIN Multiple keys request during rehashing of slot"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_server_that_changes_its_part_may_take_it_later(error: redis.ResponseError) -> None:
+    with pytest.raises(Unavailable), translated():
+        raise error

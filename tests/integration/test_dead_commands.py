@@ -45,9 +45,10 @@ def test_the_list_can_be_narrowed_and_says_what_it_leaves_out(nous: Nous, letter
     assert ids() == letters
     assert ids("--dead") == ids("--reason", "RETRYABLE") == letters[:2]
     assert ids("--parked", "--worker", GROUP) == letters[2:]
-    assert ids("--worker", "another") == []
+    assert ids("--worker", "fact-extractor") == []
     assert "2 more letters, newer than these, not shown" in nous("dead", "list", "--limit", "1").stdout
-    assert nous("dead", "list", "--worker", "another").stdout == "no letter is like that\n"
+    assert nous("dead", "list", "--worker", "fact-extractor").stdout == "no letter is like that\n"
+    assert "there is no worker 'fact-extracter'" in nous("dead", "list", "--worker", "fact-extracter").stderr
 
 
 def test_what_is_many_is_told_in_sum_by_reason(nous: Nous, world: World, ended: Any) -> None:

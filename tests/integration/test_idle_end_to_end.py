@@ -193,3 +193,17 @@ def test_a_forgotten_session_is_no_longer_known_and_cannot_be_touched(
     assert nous("status", "s1").stderr == (
         "nous: session 's1' has not been published yet; it is open: `nous sessions` shows it\n"
     )
+
+
+def test_an_open_session_that_no_keeper_looks_after_is_told_of(nous: Nous, crew: Crew, paths: list[Path]) -> None:
+    keeper = crew.start("session-keeper", idle="1h")
+    touch(nous, paths[0])
+    wait_until(lambda: listed(nous), "the touch to be noted")
+    assert "work waits" not in nous("status").stdout
+    keeper.kill()
+    keeper.wait()
+
+    crew.start("episode-summarizer", idle="1h")
+
+    told = "work waits for session-keeper, and no such worker runs: nous worker session-keeper"
+    wait_until(lambda: told in nous("status").stdout, "the keeper to be missed")

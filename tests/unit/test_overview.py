@@ -26,7 +26,7 @@ def test_where_nothing_is_wrong_it_says_so() -> None:
     ("what", "told"),
     [
         ({"dead": True}, "`nous dead list`"),
-        ({"unattended": ["a", "b"]}, "events wait for a, b, and no such worker runs: nous worker a b"),
+        ({"unattended": ["a", "b"]}, "work waits for a, b, and no such worker runs: nous worker a b"),
         ({"cannot_write": "MISCONF"}, "until it can: MISCONF"),
         ({"groups": {"toy": {"balance": 2, "why": "2 too many"}}}, "the account of toy does not add up: 2 too many"),
     ],

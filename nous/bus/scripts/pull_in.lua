@@ -8,6 +8,9 @@
 -- ARGV  1 how long a lease is here, in seconds  2 how many of those that end so late to pass over
 -- Returns {how many were pulled in, how many to pass over the next time}.
 local AT_ONCE, REMEMBERED = 1000, 3600
+if redis.call('TYPE', KEYS[3]).ok ~= 'string' then
+  redis.call('DEL', KEYS[3]) -- not ours; and it is told anew
+end
 local longest, skip = tonumber(redis.call('GET', KEYS[3])) or 0, tonumber(ARGV[2])
 if tonumber(ARGV[1]) >= longest then
   redis.call('SET', KEYS[3], ARGV[1], 'EX', REMEMBERED)

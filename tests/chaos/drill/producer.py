@@ -14,6 +14,9 @@ from nous.scope import Scope
 from nous.settings.model import Settings
 from nous.wiring import World, build
 
+SCOPES = tuple(Scope(project=f"project-{number}") for number in range(5))
+"""Where sessions are, in turn: a process that knows nothing yet reads all that is known in a scope."""
+
 _AT_ONCE = 5
 _FEWEST_AHEAD = 12
 _PAUSE = 0.05
@@ -27,7 +30,7 @@ def ended(session: str, number: int) -> SessionEnded:
         id=event_id,
         time=datetime(2026, 1, 1, tzinfo=UTC),
         source="drill",
-        scope=Scope(),
+        scope=SCOPES[number % len(SCOPES)],
         agent_id="drill",
         session_id=session,
         trace_id=event_id,

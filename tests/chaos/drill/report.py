@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chaos.drill.producer import SCOPES
 from chaos.drill.stage import Stage
 
 from nous.bus.base import Lane
@@ -14,7 +15,6 @@ from nous.codec import decode
 from nous.events import EpisodeSummarized, Event, FactLearned
 from nous.fact import Confirmed, Learned
 from nous.learning.normalise import exact_form
-from nous.scope import Scope
 from nous.wiring import World
 
 
@@ -86,14 +86,15 @@ class Report:
 def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -> Report:
     world = stage.world
     summaries = [event for event in _told(world, EpisodeSummarized) if isinstance(event, EpisodeSummarized)]
-    rows = world.kit.facts.read(Scope()).rows
+    rows = [row for scope in SCOPES for row in world.kit.facts.read(scope).rows]
+    episodes = [each for scope in SCOPES for each in world.kit.episodes.recent(scope, limit=10**6)]
     learned = [row.fact for row in rows if isinstance(row, Learned)]
     said = [(fact.source, fact.text) for fact in learned]
     said += [(row.source, row.text) for row in rows if isinstance(row, Confirmed)]
     return Report(
         confirmed=frozenset(stage.producer.confirmed),
         durable=frozenset(stage.producer.durable),
-        episodes=Counter(each.session_id for each in world.kit.episodes.recent(Scope(), limit=10**6)),
+        episodes=Counter(each.session_id for each in episodes),
         summaries=Counter(event.session_id for event in summaries),
         promised=sum(len(event.candidate_facts) for event in {event.id: event for event in summaries}.values()),
         taught=Counter((source.session_id, exact_form(text)) for source, text in said),

@@ -84,9 +84,11 @@ class Stage:
 
     def keep_server_down(self) -> None:
         """SIGKILL it, and let nobody bring it back before `bring_server_back`."""
-        self.place.stopped.touch()
-        self.kill_server()
-        wait_until(lambda: not lock.is_held(self.place.alive), "the server's end")
+        # Under the lock of whoever brings it back: he may have seen that it is not stopped, and not begun with it.
+        with lock.held(self.place.election, within=embedded.PATIENCE):
+            self.place.stopped.touch()
+            self.kill_server()
+            wait_until(lambda: not lock.is_held(self.place.alive), "the server's end")
 
     def bring_server_back(self) -> None:
         embedded.ensure(self.directory)
