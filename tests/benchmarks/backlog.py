@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
 from textwrap import fill
@@ -154,7 +154,7 @@ def _publish(world: World, sessions: int) -> None:
 
 
 def _session(number: int) -> SessionEnded:
-    return replace(ended(f"session-{number}", number), scope=Scope(project=f"project-{number % PROJECTS}"))
+    return ended(f"session-{number}", number, scope=Scope(project=f"project-{number % PROJECTS}"))
 
 
 def _print_keys(world: World) -> None:

@@ -155,7 +155,9 @@ def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     content = paths[1].read_text()
     touch(nous, paths[1], paths[2])
     assert nous("touch", "nowhere").exit_code == 0
-    wait_until(lambda: len(listed(nous)) == 3, "the touches to be noted")
+    wait_until(
+        lambda: listed(nous).keys() == {"s1", "s2", "nowhere"}, "the touches to be noted, and s0 to be done with"
+    )
     paths[1].unlink()
 
     monkeypatch.setenv("NOUS_SESSIONS__IDLE", "0.001s")

@@ -22,7 +22,7 @@ _FEWEST_AHEAD = 12
 _PAUSE = 0.05
 
 
-def ended(session: str, number: int) -> SessionEnded:
+def ended(session: str, number: int, *, scope: Scope | None = None) -> SessionEnded:
     """The end of a session that says one thing to remember; the same number says the same."""
     port = 9000 + number
     event_id = uuid5(NAMESPACE, session)
@@ -30,7 +30,7 @@ def ended(session: str, number: int) -> SessionEnded:
         id=event_id,
         time=datetime(2026, 1, 1, tzinfo=UTC),
         source="drill",
-        scope=SCOPES[number % len(SCOPES)],
+        scope=scope or Scope(),
         agent_id="drill",
         session_id=session,
         trace_id=event_id,
@@ -96,7 +96,9 @@ class Producer:
         return None
 
     def _publish(self, world: World, batch: list[str], first: int, is_durable: bool) -> bool:  # noqa: FBT001
-        events = [ended(session, first + number) for number, session in enumerate(batch)]
+        events = [
+            ended(session, number, scope=SCOPES[number % len(SCOPES)]) for number, session in enumerate(batch, first)
+        ]
         with self.between:
             try:
                 world.bus.publish(*events, durable=is_durable)

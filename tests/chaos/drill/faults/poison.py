@@ -1,7 +1,7 @@
 """Sessions that kill the process that handles them."""
 
 from chaos.drill.fault import Fault
-from chaos.drill.producer import ended
+from chaos.drill.producer import SCOPES, ended
 from chaos.drill.stage import Stage
 from typing_extensions import override  # typing has it from Python 3.12 on
 
@@ -18,7 +18,7 @@ class Poison(Fault):
     @override
     def strike(self, stage: Stage) -> float:
         session = f"poison-{len(self._poison)}"
-        stage.world.bus.publish(ended(session, 50_000 + len(self._poison)))
+        stage.world.bus.publish(ended(session, 50_000 + len(self._poison), scope=SCOPES[0]))
         self._poison.add(session)
         return 0.0
 
