@@ -33,6 +33,8 @@ from pathlib import Path
 from typing import Any
 
 from chaos.drill import plain_work
+from chaos.drill.producer import ended
+from chaos.drill.system import WORKERS
 from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
@@ -139,8 +141,17 @@ class ForkingWorker(RqWorker):
         return super().perform_job(job, queue, execution)
 
 
+def made_ready(world: World) -> World:
+    """*world*, in which handlers have run once, for nothing: else each fork would compile all patterns anew."""
+    workers = discover()
+    summarize, learn = (workers[name].build(world.kit) for name in WORKERS)
+    for event in summarize(ended("nobody", 0)).events:
+        learn(event)
+    return world
+
+
 def run_forks(names: list[str]) -> None:
-    world = built()
+    world = made_ready(built())
     # Two queues in one worker: then RQ has no list of what it has taken and not begun.
     queues = [queue_named(Line.LIVE.queue(each), world.rq_client) for each in names]
     worker = ForkingWorker(
