@@ -9,7 +9,7 @@ import structlog
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
 from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Patience, Progress
-from nous.errors import Deferred, Fatal, NotFound, NousError, Retryable
+from nous.errors import Deferred, Fatal, Misconfigured, NotFound, NousError, Retryable
 from nous.jobs.base import BARE, JobNames, job_id
 from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
@@ -112,6 +112,9 @@ class Attempts:
             log.error("a handler raised what it should not", error=reason, traceback="\n".join(folded(trace)))
         mishap = Mishap(fate=Fate.FAILED, attempt=delivery.progress.attempt, text=reason, place=place(error))
         match error:
+            case Misconfigured():
+                # What the operator has to change is not the event's fault, and takes a while.
+                return self._fail(delivery, mishap, trace, seconds=self._patience.backoff_cap)
             case Fatal():
                 return self._bury(delivery, reason, mishap, trace)
             case Deferred():
@@ -119,10 +122,15 @@ class Attempts:
                 mishap = replace(mishap, fate=Fate.PUT_OFF)
                 return self._put_off(delivery, delivery.progress.put_off(reason), wait, mishap)
             case Retryable() | _:
-                failed = delivery.progress.failed(reason)
-                if self._patience.is_exhausted(failed):
-                    return self._bury(delivery, f"failed {failed.errors} times; {reason}", mishap, trace)
-                return self._put_off(delivery, failed, self._patience.backoff(failed, delivery.event.id), mishap)
+                return self._fail(delivery, mishap, trace)
+
+    def _fail(self, delivery: Delivery, mishap: Mishap, trace: str, *, seconds: float | None = None) -> str:
+        """Count an error, and have it tried again after that many *seconds*, or the usual backoff; or give it up."""
+        failed = delivery.progress.failed(mishap.text)
+        if self._patience.is_exhausted(failed):
+            return self._bury(delivery, f"failed {failed.errors} times; {mishap.text}", mishap, trace)
+        usual = self._patience.backoff(failed, delivery.event.id)
+        return self._put_off(delivery, failed, usual if seconds is None else seconds, mishap)
 
     def _bury(self, delivery: Delivery, reason: str, mishap: Mishap, trace: str) -> str:
         told = {"progress": delivery.progress, "reason": reason, "mishap": mishap, "traceback": trace}
