@@ -14,7 +14,7 @@ from nous.scope import Scope
 from nous.settings.model import Settings
 from nous.wiring import World, build
 
-SCOPES = tuple(Scope(project=f"project-{number}") for number in range(5))
+SCOPES = tuple(Scope(project=f"project-{number}") for number in range(20))
 """Where sessions are, in turn: a process that knows nothing yet reads all that is known in a scope."""
 
 _AT_ONCE = 5
