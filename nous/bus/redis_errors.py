@@ -75,6 +75,8 @@ def translated() -> Generator[None]:
             raise GroupGone(reason_of(error)) from error
         if reason_of(error).startswith(_PASSING):
             raise Unavailable(f"Redis cannot do its part at the moment: {reason_of(error)}") from error
+        if "killed by user" in reason_of(error):
+            raise Unavailable("somebody has ended our script on the server (SCRIPT KILL)") from error
         if is_busy(error):
             raise Unavailable("Redis is busy with a script of somebody, and answers nobody else") from error
         if cannot_write(error):

@@ -23,8 +23,11 @@ def overdue(
         log.error("leases of no delivery are forgotten: somebody else wrote them", group=group, leases=len(strange))
     pairs = [(name, raw, _read(raw)) for name, raw in zip(found[::2], found[1::2], strict=True)]
     for name, raw, told in pairs:
-        # Compared as it is stored with each step, so it has to stand there as it is understood.
-        if told.reason == UNREADABLE and run("replace", (progress,), (name, raw, told.encode())):
+        # Compared as it is stored with each step, so it has to stand there as it is understood: also where a later
+        # release has added to it, which may have been taken back since.
+        is_as_read = raw is None or raw == told.encode()
+        has_replaced = not is_as_read and run("replace", (progress,), (name, raw, told.encode()))
+        if has_replaced and told.reason == UNREADABLE:
             log.error("progress cannot be read: the delivery begins anew", group=group, delivery=name.decode())
     return [(Ticket.named(name.decode(), subscription), told) for name, _, told in pairs]
 

@@ -1,12 +1,16 @@
 """Everything that runs in a worker process: for each worker a clerk and a pool, each on a thread."""
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
 import structlog
 
 log = structlog.get_logger(__name__)
+
+_GLANCE = 0.1
+"""Seconds between two looks whether all posts run, and nobody has asked them to stop."""
 
 
 class Post(Protocol):
@@ -28,7 +32,7 @@ class Fleet:
         self._posts = posts
         self._last = last
         self._threads = [threading.Thread(target=_run, args=(post,), name=type(post).__name__) for post in posts]
-        self._stopping = threading.Event()
+        self._was_asked = False
 
     def start(self) -> None:
         for thread in self._threads:
@@ -36,7 +40,8 @@ class Fleet:
 
     def stop(self) -> None:
         """Ask every post to stop. Safe in a signal handler, and when done twice."""
-        self._stopping.set()
+        # No event: the signal may interrupt its `wait` where that has the event's lock, and would wait for it for ever.
+        self._was_asked = True
 
     def is_well(self) -> bool:
         """Whether every post still runs."""
@@ -47,9 +52,9 @@ class Fleet:
 
         Whether it was asked: if not, something is wrong, and whoever supervises the process should start it again.
         """
-        while not self._stopping.wait(0.5) and self.is_well():
-            pass
-        was_asked = self._stopping.is_set()
+        while not self._was_asked and self.is_well():
+            time.sleep(_GLANCE)
+        was_asked = self._was_asked
         if not was_asked:
             log.error("stopping: a part has ended by itself", parts=[t.name for t in self._threads if not t.is_alive()])
         for post in self._posts:

@@ -24,7 +24,7 @@ class LeaseKeeper:
         self._bus = bus
         self._lease = lease
         self._deadline = deadline
-        self._held: dict[Ticket, float] = {}
+        self._held: dict[object, tuple[Ticket, float]] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
@@ -32,14 +32,15 @@ class LeaseKeeper:
     @contextmanager
     def held(self, ticket: Ticket) -> Generator[None]:
         """Keep the lease of *ticket* from ending while the block runs."""
+        hold = object()  # its own: an attempt that hung may end while the next one at the same delivery runs here
         with self._lock:
-            self._held[ticket] = time.monotonic() + self._deadline
             self._start()
+            self._held[hold] = ticket, time.monotonic() + self._deadline
         try:
             yield
         finally:
             with self._lock:
-                self._held.pop(ticket, None)
+                self._held.pop(hold, None)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -49,8 +50,13 @@ class LeaseKeeper:
     def _start(self) -> None:
         # Made at first use, so that a process that forks before it has any work does not fork a thread.
         if self._thread is None:
-            self._thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # a lease lasts for a while, and whoever comes next asks for a thread anew
+                log.warning("leases wait for a thread", error=str(error))
+            else:
+                self._thread = thread
 
     def _renew_forever(self) -> None:
         while not self._stopping.wait(self._lease / 3):
@@ -58,8 +64,10 @@ class LeaseKeeper:
                 self._bus.renew(self._alive(), lease=self._lease)
             except NousError as error:
                 log.warning("leases could not be renewed", error=str(error))
+            except Exception:  # the outermost loop: one that dies leaves a worker whose work is taken for dead
+                log.exception("leases could not be renewed")
 
     def _alive(self) -> list[Ticket]:
         now = time.monotonic()
         with self._lock:
-            return [ticket for ticket, deadline in self._held.items() if now < deadline]
+            return [ticket for ticket, deadline in self._held.values() if now < deadline]

@@ -9,7 +9,7 @@ import structlog
 from nous.bus.base import Bus, Delivery, Lane, Subscription, Ticket
 from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Patience, Progress, State
-from nous.errors import Unavailable
+from nous.errors import Misconfigured, Unavailable
 from nous.jobs.base import Jobs, Line, Order
 
 _AT_ONCE = 200
@@ -41,6 +41,7 @@ class Sweeper:
         patience: Patience,
         ahead: int,
         clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._subscription = subscription
         self._bus = bus
@@ -49,6 +50,8 @@ class Sweeper:
         self._ahead = ahead
         self._room: dict[Line, int] = {}
         self._clock = clock
+        self._wall = wall
+        self._ahead_of_clock = inf
         self._failed_since = inf
         self._waits_until = 0.0
 
@@ -75,7 +78,11 @@ class Sweeper:
     def _was_blind(self, began: float) -> bool:
         """Whether the server was out for so long, this look that *began* then included, that leases may have ended."""
         now, grace = self._clock(), self._patience.lease / 2
-        if now - min(began, self._failed_since) > grace:
+        # While the machine slept, its own clock stood still: who lives has not renewed his lease, and will do so now.
+        ahead_of_clock = self._wall() - now
+        has_slept = ahead_of_clock - self._ahead_of_clock > grace
+        self._ahead_of_clock = ahead_of_clock
+        if has_slept or now - min(began, self._failed_since) > grace:
             self._waits_until = now + grace
         self._failed_since = inf
         return now < self._waits_until
@@ -84,7 +91,7 @@ class Sweeper:
         """Revive one; what goes wrong with it must not keep the others waiting."""
         try:
             return self._revive(ticket, progress)
-        except Unavailable:
+        except (Unavailable, Misconfigured):  # it will be the same with the others
             raise
         except Exception:  # the outermost call for one delivery: the others are swept all the same
             log.exception("a delivery could not be revived", entry=ticket.entry)
@@ -122,7 +129,9 @@ class Sweeper:
             return False
         lease, mishap = self._patience.lease, _mishap(progress, after)
         if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=lease, mishap=mishap):
-            return False
+            # Somebody else was first; or we were, and the reply was lost. To queue the same attempt again does no harm.
+            found = self._bus.open(delivery.ticket)
+            return bool(found) and found.progress == after and self._jobs.submit(order) > 0
         reason = after.reason or "its job was lost"
         event = delivery.event
         tell = log.debug if progress.state is State.WAITING else log.info  # that it waits for this was said then

@@ -72,6 +72,21 @@ def test_of_effects_with_a_key_in_their_way_none_is_written(
     assert bus.open(delivery.ticket) == delivery
 
 
+def test_of_effects_whose_stream_is_none_nothing_is_written(
+    bus: Bus, delivery: Delivery, redis_client: redis.Redis
+) -> None:
+    decision = Decision(description="use Redis", at=delivery.event.time)
+    kept = KeepDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
+    redis_client.set(FOLLOWING, "in the way")
+
+    with pytest.raises(Fatal, match="WRONGTYPE"):
+        bus.commit(delivery, Effects(writes=(kept,), events=(following,)))
+
+    assert not redis_client.exists(KEYS.decisions(HOME, SOME))
+    assert bus.open(delivery.ticket) == delivery
+
+
 def test_an_event_that_could_not_be_published_can_be_published_later(
     bus: Bus, redis_client: redis.Redis, ended: Any
 ) -> None:

@@ -21,7 +21,7 @@ GROUP = "episode-summarizer"
 SUMMARIZER = Subscription(GROUP, SessionEnded)
 LEASES, PROGRESS = f"t:leases:{GROUP}", f"t:progress:{GROUP}"
 LEASE = 60.0
-STRANGE = (b"garbage", b"zork/1-1", b"live/x-y", b"live/", b"\xff/\xff")
+STRANGE = (b"garbage", b"zork/1-1", b"live/x-y", b"live/", b"\xff/\xff", b"live/10000000000000000000000000-0")
 UNREADABLE = (b"garbage", b"", b"[]", b'"live"', b"{}", b'{"state":"dreaming"}', b'{"state":["waiting"]}', b"\xff")
 
 
@@ -109,3 +109,32 @@ def test_a_longest_lease_that_is_none_keeps_nothing_from_being_tried_again(shop:
 
     assert shop.swept_later() == 1
     assert float(shop.client.get(key)) == LEASE
+
+
+def test_progress_that_a_later_release_wrote_before_it_was_taken_back_is_gone_on_with(shop: Shop, ended: Any) -> None:
+    shop.bus.publish(ended("innocent"))
+    [delivery] = shop.receive()
+    added = Progress(errors=2).encode().removesuffix(b"}") + b',"mood":"good"}'
+    shop.client.hset(PROGRESS, delivery.ticket.name, added)
+
+    assert shop.swept_later() == 1
+
+    begun = shop.bus.begin(delivery.ticket, attempt=2, lease=LEASE)
+    assert begun
+    assert begun.progress.errors == 2
+
+
+@pytest.mark.parametrize("spoilt", ["hash", "words"])
+def test_an_event_is_over_although_somebody_has_spoilt_the_account(shop: Shop, ended: Any, spoilt: str) -> None:
+    shop.bus.publish(ended("innocent"))
+    [delivery] = shop.receive()
+    account = f"t:account:{GROUP}"
+    if spoilt == "words":
+        shop.client.set(account, "abc")
+    else:
+        shop.client.hset(account, "done", "abc")
+
+    assert isinstance(shop.bus.commit(delivery, Effects()), Committed)
+    assert shop.bus.open(delivery.ticket) is None
+    assert shop.swept_later() == 0
+    assert shop.receive() == []

@@ -118,3 +118,10 @@ def test_a_server_that_misses_its_replicas_may_take_it_later(
 def test_a_server_that_changes_its_part_may_take_it_later(error: redis.ResponseError) -> None:
     with pytest.raises(Unavailable), translated():
         raise error
+
+
+def test_a_script_of_ours_that_somebody_has_ended_is_run_later() -> None:
+    error = redis.ResponseError("ERR Error running script: Script killed by user with SCRIPT KILL.")
+
+    with pytest.raises(Unavailable, match="SCRIPT KILL"), translated():
+        raise error

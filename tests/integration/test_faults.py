@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Subscription
+from nous.bus.base import Lane, Subscription
 from nous.bus.ledger import Account
 from nous.events import SessionEnded
-from nous.jobs.base import Line
+from nous.jobs.base import Line, Order
 from nous.kit import Worker
 from nous.settings.model import Settings
 from nous.wiring import World, build, pool
@@ -80,6 +80,28 @@ def test_an_event_that_kills_its_process_is_buried_and_its_neighbours_live(
     [letter] = world.dead.letters()
     assert letter.session_id == "poison"
     assert "alone" in letter.reason
+
+
+@pytest.mark.parametrize(("session", "deaths"), [("poison", 1), ("asked", 0)])
+def test_a_process_that_was_asked_to_end_in_quarantine_is_not_held_against_its_event(
+    world: World, directory: Path, ended: Any, session: str, deaths: int
+) -> None:
+    world.bus.publish(ended(session))
+    [delivery] = world.bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=600)
+    order = Order(
+        ticket=delivery.ticket,
+        event_id=delivery.event.id,
+        session_id=session,
+        attempt=delivery.progress.attempt,
+        line=Line.QUARANTINE,
+    )
+    world.jobs.submit(order)
+
+    subprocess.run([sys.executable, str(PROGRAM), str(directory), "quarantine"], check=True, stderr=subprocess.DEVNULL)
+
+    found = world.bus.open(delivery.ticket)
+    assert found
+    assert found.progress.deaths == deaths
 
 
 def test_a_pool_leaves_alone_what_waits_in_quarantine(world: World) -> None:

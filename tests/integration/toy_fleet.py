@@ -29,6 +29,8 @@ def handler(_: Kit) -> Callable[[Event], Effects]:
     def handle(event: Event) -> Effects:
         if event.session_id.startswith("poison"):
             os.kill(os.getpid(), signal.SIGKILL)
+        if event.session_id.startswith("asked"):
+            os.kill(os.getpid(), signal.SIGTERM)
         if event.session_id.startswith("hung"):
             threading.Event().wait()
         if event.session_id.startswith("endless") and not (directory / "enough").exists():

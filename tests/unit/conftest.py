@@ -61,13 +61,24 @@ class RuntimeWorld:
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
         self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=self.kit, patience=patience, leases=leases)
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
-        self.monotonic = 0.0
+        self.monotonic, self.wall = 0.0, 1e9
         self.sweeper = Sweeper(
-            TOY, bus=self.bus, jobs=self.jobs, patience=patience, ahead=4, clock=lambda: self.monotonic
+            TOY,
+            bus=self.bus,
+            jobs=self.jobs,
+            patience=patience,
+            ahead=4,
+            clock=lambda: self.monotonic,
+            wall=lambda: self.wall,
         )
 
     def run(self, line: Line = Line.LIVE) -> list[str]:
         return self.jobs.run(self.attempts, "toy", line)
+
+    def nap(self, seconds: float) -> None:
+        """The machine sleeps: its own clock stands still meanwhile, and the server's does not."""
+        self.later(seconds)
+        self.wall += seconds
 
     def later(self, seconds: float = LEASE + 1) -> None:
         self.clock.now += seconds

@@ -1,9 +1,11 @@
 """Whose leases a process renews."""
 
+import threading
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from builders.kits import kit_of
 from typing_extensions import override
 
@@ -11,6 +13,7 @@ from nous.bus.base import Lane, Subscription, Ticket
 from nous.bus.memory import MemoryBus
 from nous.bus.progress import Patience
 from nous.effects import Effects
+from nous.errors import Unavailable
 from nous.events import Event, SessionEnded
 from nous.kit import Worker
 from nous.runtime.attempt import Attempts
@@ -102,3 +105,54 @@ def test_an_attempt_holds_its_lease_while_its_handler_runs(clock: Any, ended: An
         attempts = Attempts({"toy": worker}, bus=bus, kit=kit, patience=patience, leases=leases)
 
         assert attempts("toy", ticket.lane, ticket.entry, 1) == "done"
+
+
+def test_an_attempt_that_hung_and_ends_takes_no_lease_from_the_next_one(
+    clock: Any, ended: Any, wait_until: Any
+) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+
+    with keeper(bus, deadline=600) as leases, leases.held(ticket):
+        with leases.held(ticket):
+            wait_until(lambda: bus.renewed, "a look at the leases")
+        looks = len(bus.renewed) + 1  # one may be under way
+        wait_until(lambda: len(bus.renewed) >= looks + 2, "two more looks at the leases")
+
+    assert all(ticket in renewed for renewed in bus.renewed[looks:])
+
+
+def test_whatever_goes_wrong_while_leases_are_renewed_they_are_renewed_again(
+    clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+    renew, troubles = bus.renew, iter([OSError(24, "too many open files"), Unavailable("gone")])
+
+    def troubled(tickets: Iterable[Ticket], *, lease: float) -> None:
+        if trouble := next(troubles, None):
+            raise trouble
+        renew(tickets, lease=lease)
+
+    monkeypatch.setattr(bus, "renew", troubled)
+
+    with keeper(bus, deadline=600) as leases, leases.held(ticket):
+        wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
+
+
+def test_who_gets_no_thread_for_leases_works_on_and_the_next_one_gets_it(
+    clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = Watched(clock)
+    ticket = received(bus, ended)
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with keeper(bus, deadline=600) as leases:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refused)
+            with leases.held(ticket):
+                assert bus.renewed == []
+        with leases.held(ticket):
+            wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")

@@ -178,3 +178,41 @@ def begin(runtime: Any, ended: Any) -> None:
 def _pending(runtime: Any) -> list[Any]:
     runtime.later()
     return list(runtime.bus.overdue(TOY, limit=10))
+
+
+def test_after_a_nap_of_the_machine_who_lives_renews_his_lease_first(runtime: Any, ended: Any) -> None:
+    runtime.bus.publish(ended("lives"), ended("died"))
+    runtime.dispatcher.dispatch()
+    lives, died = (order.ticket for order in runtime.jobs.submitted)
+    for each in (lives, died):
+        assert runtime.bus.begin(each, attempt=1, lease=LEASE)
+    assert runtime.sweeper.sweep() == 0
+
+    runtime.nap(10 * LEASE)
+    assert runtime.sweeper.sweep() == 0
+    runtime.bus.renew([lives], lease=LEASE)
+    runtime.monotonic += LEASE / 2 + 1
+    runtime.wall += LEASE / 2 + 1
+
+    assert runtime.sweeper.sweep() == 1
+    assert runtime.bus.open(lives).progress.state is State.RUNNING
+    assert runtime.bus.open(died).progress.attempt == 2
+
+
+def test_an_attempt_is_queued_although_the_reply_was_lost_that_it_is_offered(
+    runtime: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.jobs.lose()
+    runtime.later()
+    amend = runtime.bus.amend
+
+    def sent_twice(*arguments: Any, **more: Any) -> bool:
+        amend(*arguments, **more)
+        return amend(*arguments, **more)
+
+    monkeypatch.setattr(runtime.bus, "amend", sent_twice)
+
+    assert runtime.sweeper.sweep() == 1
+    assert runtime.run() == ["done"]

@@ -1,6 +1,7 @@
 """The Lua scripts of the bus. Each file says at its top what it promises and what it is given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -22,6 +23,8 @@ class Scripts:
         self._client = client
         self._clock = clock
         self._package = package
+        # Read now, not when it is needed: by then another release may have been installed beneath this process.
+        self._sources = _sources(package)
         self._loaded: dict[str, Script] = {}
 
     def __call__(self, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
@@ -31,6 +34,11 @@ class Scripts:
             return script(keys=keys, args=[*arguments, now])
 
     def _register(self, name: str) -> Script:
-        own = resources.files(self._package)
-        parts = (resources.files(__name__) / "clock.lua", own / "prelude.lua", own / f"{name}.lua")
-        return self._client.register_script("".join(part.read_text("utf-8") for part in parts))
+        parts = _sources(__name__)["clock.lua"], self._sources["prelude.lua"], self._sources[f"{name}.lua"]
+        return self._client.register_script("".join(parts))
+
+
+@cache
+def _sources(package: str) -> Mapping[str, str]:
+    files = resources.files(package).iterdir()
+    return {each.name: each.read_text("utf-8") for each in files if each.name.endswith(".lua")}

@@ -7,6 +7,7 @@
 -- KEYS  1 stream  2 leases  3 progress  4 counters
 -- ARGV  1 group  2 consumer  3 cursor  4 lane  5 first progress
 -- Returns {next cursor, entries adopted, {entries lost}, entries whose lease or progress was gone}.
+demand_offer(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
 local reply = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'COUNT', 100, 'JUSTID')
 local adopted, mended = 0, 0
 for _, entry in ipairs(reply[2]) do
@@ -16,7 +17,7 @@ for _, entry in ipairs(reply[2]) do
     redis.call('HSETNX', KEYS[3], name, ARGV[5])
     local has_lease = redis.call('ZADD', KEYS[2], 'NX', clock(), name) == 0
     if not has_lease and not has_progress then
-      redis.call('HINCRBY', KEYS[4], 'received', 1)
+      redis.pcall('HINCRBY', KEYS[4], 'received', 1)
       adopted = adopted + 1
     elseif has_lease ~= has_progress then
       mended = mended + 1
@@ -28,7 +29,7 @@ for _, entry in ipairs(lost) do
   local name = ARGV[4] .. '/' .. entry
   local is_new = redis.call('HSETNX', KEYS[3], name, ARGV[5])
   if redis.call('ZADD', KEYS[2], clock(), name) + is_new == 2 then
-    redis.call('HINCRBY', KEYS[4], 'received', 1)
+    redis.pcall('HINCRBY', KEYS[4], 'received', 1)
   end
 end
 return { reply[1], adopted, lost, mended }

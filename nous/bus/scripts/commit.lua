@@ -1,8 +1,8 @@
 -- The fence. Apply a handler's effects and acknowledge its delivery: both, or neither, and at most once.
 --
--- Lua has no rollback, so the order matters: look first (pending? what the effects expect? right types?), then write
--- what may be written again without harm, then emit through markers, and acknowledge last. Membership in the group's
--- pending list is the only memory of what is done; it cannot expire.
+-- Lua has no rollback, so the order matters: look first (pending? what the effects expect? right types? may this user do
+-- all of it?), then write what may be written again without harm, then emit through markers, and acknowledge last.
+-- Membership in the group's pending list is the only memory of what is done; it cannot expire.
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters  5.. those that ARGV refers to by number
 -- ARGV  1 group, or "" for effects of no delivery  2 entry  3 name  4 counter to move  5 the markers' life in seconds
@@ -62,15 +62,34 @@ for i = 1, tonumber(take()) do
   end
 end
 
+local events = {}
+for i = 1, tonumber(take()) do
+  events[i] = { stream = KEYS[tonumber(take())], marker = KEYS[tonumber(take())], payload = take(), lane = take() }
+end
+
+-- Half of it would be worse than none: an episode that is stored, and whose event was refused, is taken for told.
+for _, call in ipairs(commands) do
+  demand(call.command, call.key, unpack(call.arguments))
+end
+for _, event in ipairs(events) do
+  demand_type(event.stream, 'stream')
+  demand_type(event.marker, 'string')
+  demand('XADD', event.stream, '*', '', '')
+  demand('GET', event.marker)
+  demand('SET', event.marker, '', 'EX', 1)
+end
+if is_fenced then
+  demand_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2])
+end
+
 for _, call in ipairs(commands) do
   run(call)
 end
 
-for _ = 1, tonumber(take()) do
-  local stream, marker, payload, lane = KEYS[tonumber(take())], KEYS[tonumber(take())], take(), take()
-  if not redis.call('GET', marker) then
-    local entry = redis.call('XADD', stream, '*', 'event', payload)
-    redis.call('SET', marker, lane .. '/' .. entry, 'EX', ARGV[5])
+for _, event in ipairs(events) do
+  if not redis.call('GET', event.marker) then
+    local entry = redis.call('XADD', event.stream, '*', 'event', event.payload)
+    redis.call('SET', event.marker, event.lane .. '/' .. entry, 'EX', ARGV[5])
   end
 end
 

@@ -9,10 +9,12 @@ for i = 2, #ARGV - 1 do
   lanes[ARGV[i]] = true
 end
 
+local LONGEST = 19 -- digits: with more it may be no entry's id
 local found, strange = {}, {}
 local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', clock(), 'LIMIT', 0, ARGV[1])
 for _, name in ipairs(names) do
-  if lanes[name:match('^(%a+)/%d+%-%d+$') or ''] then
+  local lane, ms, seq = name:match('^(%a+)/(%d+)%-(%d+)$')
+  if lane and lanes[lane] and #ms <= LONGEST and #seq <= LONGEST then
     found[#found + 1] = name
     found[#found + 1] = redis.call('HGET', KEYS[2], name)
   else

@@ -22,6 +22,21 @@ local function is_pending(stream, group, entry)
   return #redis.call('XPENDING', stream, group, entry, entry, 1) > 0
 end
 
+-- There is no rollback: what a script is refused half-way leaves its first half. So all that it will need is demanded
+-- before it writes: what this user may do, and what stands at the keys.
+local function demand(command, key, ...)
+  if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, ...) then
+    error({ err = 'NOPERM this user may not run ' .. command:lower() .. ' on ' .. key })
+  end
+end
+
+local function demand_type(key, wanted)
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= wanted then
+    error({ err = 'WRONGTYPE ' .. key .. ' is a ' .. found .. ', and has to be a ' .. wanted })
+  end
+end
+
 -- As in `nous.bus.ledger`.
 local MOST_COUNTERS = 100
 
@@ -51,6 +66,19 @@ local function write_letter(letters, deaths, progress, name, mishap, event, firs
   end
 end
 
+local function demand_letter(letters, deaths, progress, name)
+  local mishaps = mishaps_of(progress, name)
+  demand_type(letters, 'stream')
+  demand_type(deaths, 'stream')
+  demand_type(mishaps, 'list')
+  demand('RPUSH', mishaps, '')
+  demand('LTRIM', mishaps, 0, 0)
+  demand('EXPIRE', mishaps, 1)
+  demand('LRANGE', mishaps, 0, 0)
+  demand('XADD', letters, '*', '', '')
+  demand('XADD', deaths, '*', '', '')
+end
+
 -- Who took a letter away: the name of a call, by which that is known again when it is sent twice.
 local LIFE_OF_TAKING = 3600
 local function take(taken, call)
@@ -61,16 +89,48 @@ local function was_taken_by(taken, call)
   return redis.call('GET', taken) == call
 end
 
--- A delivery is over: forget its lease and its progress, acknowledge, and say what became of it.
-local function close(stream, leases, progress, counters, group, name, entry, outcome)
-  redis.call('ZREM', leases, name)
-  redis.call('HDEL', progress, name)
-  redis.call('DEL', mishaps_of(progress, name))
+-- Move a counter; of reasons there are no more than there is room for.
+local function count(counters, outcome)
   if redis.call('HLEN', counters) >= MOST_COUNTERS and redis.call('HEXISTS', counters, outcome) == 0 then
     outcome = outcome:find('^skipped:') and 'skipped:other reasons' or outcome
   end
   redis.call('HINCRBY', counters, outcome, 1)
+end
+
+-- A delivery is over: forget its lease and its progress, acknowledge, and say what became of it. Where somebody has spoilt
+-- the account it is over all the same, and the account says that it does not add up.
+local function close(stream, leases, progress, counters, group, name, entry, outcome)
+  redis.call('ZREM', leases, name)
+  redis.call('HDEL', progress, name)
+  redis.call('DEL', mishaps_of(progress, name))
+  pcall(count, counters, outcome)
   redis.call('XACK', stream, group, entry)
+end
+
+-- Counters are left out: what is over is over, whatever somebody has made of them.
+local function demand_close(stream, leases, progress, counters, group, name, entry)
+  demand_type(leases, 'zset')
+  demand_type(progress, 'hash')
+  demand('ZREM', leases, name)
+  demand('HDEL', progress, name)
+  demand('DEL', mishaps_of(progress, name))
+  demand('HLEN', counters)
+  demand('HEXISTS', counters, '')
+  demand('HINCRBY', counters, '', 1)
+  demand('XACK', stream, group, entry)
+end
+
+-- What is taken for a group is put on a lease, or passed over.
+local function demand_offer(stream, leases, progress, counters, group)
+  demand_type(leases, 'zset')
+  demand_type(progress, 'hash')
+  demand('HSET', progress, '', '')
+  demand('HSETNX', progress, '', '')
+  demand('HDEL', progress, '')
+  demand('HEXISTS', progress, '')
+  demand('ZADD', leases, 0, '')
+  demand('HINCRBY', counters, '', 1)
+  demand('XACK', stream, group, '0-1')
 end
 
 -- The field of its progress that says: a group is through with an entry that it will be offered, since it had finished

@@ -7,6 +7,7 @@
 -- KEYS  1 stream  2 leases  3 progress  4 counters
 -- ARGV  1 group  2 consumer  3 limit  4 lane  5 first progress  6 lease in seconds  7 bytes of the largest event
 -- Returns {{id, event, or its bytes as a number when it is too large}, ...}.
+demand_offer(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
 local taken, handed, received = {}, 0, 0
 local ends = clock() + tonumber(ARGV[6])
 while #taken < tonumber(ARGV[3]) and handed < tonumber(ARGV[7]) do
@@ -24,5 +25,5 @@ while #taken < tonumber(ARGV[3]) and handed < tonumber(ARGV[7]) do
     handed = handed + (type(event) == 'string' and #event or 0)
   end
 end
-redis.call('HINCRBY', KEYS[4], 'received', received)
+redis.pcall('HINCRBY', KEYS[4], 'received', received)
 return taken

@@ -12,16 +12,24 @@ end
 if #redis.call('XRANGE', KEYS[1], ARGV[3], ARGV[3]) == 0 then
   return -1
 end
+local was_pending = is_pending(KEYS[1], ARGV[1], ARGV[3])
+demand_offer(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
+demand('SET', KEYS[6], '', 'EX', 1)
+demand('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
+demand('RPUSH', mishaps_of(KEYS[3], ARGV[4]), '')
+demand('LTRIM', mishaps_of(KEYS[3], ARGV[4]), 0, 0)
+demand('EXPIRE', mishaps_of(KEYS[3], ARGV[4]), 1)
+demand('XDEL', KEYS[5], ARGV[5])
 take(KEYS[6], ARGV[9])
 -- It is pending already where somebody made the group anew, which was offered all again: that is counted already.
-if is_pending(KEYS[1], ARGV[1], ARGV[3]) then
+if was_pending then
   redis.call('XDEL', KEYS[5], ARGV[5])
   return 1
 end
 redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
 redis.call('HSET', KEYS[3], ARGV[4], ARGV[7])
 redis.call('ZADD', KEYS[2], clock(), ARGV[4])
-redis.call('HINCRBY', KEYS[4], ARGV[6], -1)
+redis.pcall('HINCRBY', KEYS[4], ARGV[6], -1)
 for line in (fields_of(letter[2]).history or ''):gmatch('[^\n]+') do
   redis.call('RPUSH', mishaps_of(KEYS[3], ARGV[4]), line)
 end

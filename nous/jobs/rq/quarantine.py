@@ -4,6 +4,8 @@ An event comes here after two crashes that may have been its neighbour's fault. 
 and this one does not, the event is to blame.
 """
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +29,9 @@ log = structlog.get_logger(__name__)
 Blame = Callable[[str, str, str, int], None]
 """Told (worker, lane, entry, attempt) when the process of an attempt has died."""
 
+_ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals by which somebody asks a process to end. What kills its own dies of others, or of none."""
+
 
 class QuarantineWorker(Worker):
     """A stock RQ worker whose jobs, in the process that is forked for each, find the world at hand."""
@@ -49,7 +54,10 @@ def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runne
     *worker* is what its installation calls it.
     """
 
-    def on_death(job: Job, *_status: Any) -> None:
+    def on_death(job: Job, _pid: int | None, status: int | None, *_usage: Any) -> None:
+        if status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED:
+            log.warning("a job was asked to end, by whoever ends all of a service or a session", job_id=job.id)
+            return
         try:
             blame(*words_in(job.data))
         except Fatal as error:  # somebody else's job: it is filed as failed, and there is nobody to blame
