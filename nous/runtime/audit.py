@@ -1,7 +1,7 @@
-"""Whether the accounts add up, looked at by every process now and then, so that nobody has to ask."""
+"""Whether the accounts add up and the server is safe, looked at by every process now and then: nobody has to ask."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -17,14 +17,25 @@ class Auditor:
     """Looks at the account of each group every *interval* seconds, in one transaction each, until stopped.
 
     What does not add up is looked at once more after *again* seconds, since a sweep mends some of it, and then told
-    once, and again when the difference is another one.
+    once, and again when the difference is another one. *dangers* says how the server could lose what it has accepted,
+    which somebody may have brought about since the process began.
     """
 
-    def __init__(self, subscriptions: Sequence[Subscription], *, ledger: Ledger, interval: float, again: float) -> None:
+    def __init__(
+        self,
+        subscriptions: Sequence[Subscription],
+        *,
+        ledger: Ledger,
+        interval: float,
+        again: float,
+        dangers: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self._subscriptions = subscriptions
         self._ledger = ledger
         self._interval = interval
         self._again = again
+        self._dangers = dangers
+        self._known: Sequence[str] = ()
         self._suspected: dict[str, int] = {}
         self._told: dict[str, int] = {}
         self._setbacks = Setbacks()
@@ -48,6 +59,10 @@ class Auditor:
 
     def look(self) -> None:
         """Look at every account, and tell of those that have not added up at this look and the one before."""
+        found = self._dangers()
+        for danger in (each for each in found if each not in self._known):
+            log.error("the server has become unsafe", reason=danger)
+        self._known = found
         for each in self._subscriptions:
             self._look(each.group, self._ledger.account(each))
 

@@ -38,6 +38,16 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
         _log.warning("unsafe server allowed", reason=danger)
 
 
+def dangers(client: redis.Redis) -> tuple[str, ...]:
+    """How the server could lose what it has accepted, as it is set now.
+
+    Raises:
+        Unavailable: it does not answer.
+    """
+    with translated():
+        return unsafe(cast("Info", client.info()))
+
+
 def write_trouble(client: redis.Redis) -> str | None:
     """Why the server takes nothing at the moment, in its own words; None if it does, as far as it knows.
 

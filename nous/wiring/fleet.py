@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from secrets import token_hex
 
 from nous.bus.keys import BusKeys
@@ -19,6 +20,7 @@ from nous.runtime.housekeep import Housekeeper
 from nous.runtime.sweep import Sweeper
 from nous.runtime.tending import Tender
 from nous.runtime.upgrade import Upgrader
+from nous.server.check import dangers
 from nous.wiring.choices import deadline_of
 from nous.wiring.finisher import finisher
 from nous.wiring.world import World
@@ -47,7 +49,8 @@ def fleet(
         posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name)]
         posts += [*upgraders(world, name), *tenders(world, name)]
     sweep = world.settings.worker.sweep_interval
-    posts.append(Auditor(subscriptions, ledger=world.ledger, interval=_SWEEPS * sweep, again=2 * sweep))
+    found = tuple if world.settings.allow_unsafe_redis else partial(dangers, world.client)
+    posts.append(Auditor(subscriptions, ledger=world.ledger, interval=_SWEEPS * sweep, again=2 * sweep, dangers=found))
     return Fleet([*posts, housekeeper(world)], last=[world.leases])
 
 

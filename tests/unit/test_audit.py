@@ -63,6 +63,17 @@ def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely
     assert [event for _, event, _ in told] == [*["the accounts could not be looked at"] * 4, ALARM]
 
 
+def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_it_is_anew() -> None:
+    dangers = iter([(), ("it evicts",), ("it evicts",), ("it evicts", "it keeps no log"), (), ("it evicts",)])
+    auditor = Auditor([], ledger=cast("Ledger", None), interval=0, again=0, dangers=lambda: next(dangers))
+
+    with capture_logs() as logs:
+        for _ in range(6):
+            auditor.look()
+
+    assert [line["reason"] for line in logs] == ["it evicts", "it keeps no log", "it evicts"]
+
+
 def test_the_cause_is_named_as_far_as_it_can_be_known() -> None:
     assert Account.of({"received": 3, "done": 1}, in_flight=0, leased=2).why.startswith("2 were taken out of")
     assert Account.of({"received": 3, "done": 1}, in_flight=0, leased=0).why.startswith("2 were received and are now")
