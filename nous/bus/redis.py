@@ -32,7 +32,7 @@ from nous.bus.scripts import Scripts
 from nous.bus.tombstones import FORGOTTEN, name_of, texts_told_by, told_by
 from nous.codec import LARGEST, UnknownEvent, decode, too_large
 from nous.effects import Effects, Write
-from nous.errors import BadInput
+from nous.errors import BadInput, Fatal
 from nous.events import Event
 from nous.readable import shortened
 from nous.redaction import redacted
@@ -136,8 +136,14 @@ class RedisBus:
         by_group: dict[str, list[str]] = {}
         for ticket in tickets:
             by_group.setdefault(ticket.subscription.group, []).append(ticket.name)
+        troubles: list[Fatal] = []
         for group, names in by_group.items():
-            self._run("renew", (self._keys.leases(group),), (lease, *names))
+            try:
+                self._run("renew", (self._keys.leases(group),), (lease, *names))
+            except Fatal as trouble:  # somebody has spoilt the leases of that group: those of the others go on
+                troubles.append(trouble)
+        if troubles:
+            raise troubles[0]
 
     def pull_in(self, subscription: Subscription, *, lease: float) -> int:
         group = subscription.group

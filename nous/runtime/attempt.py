@@ -140,7 +140,8 @@ class Attempts:
 
     def _put_off(self, delivery: Delivery, progress: Progress, seconds: float, mishap: Mishap) -> str:
         told = {"before": delivery.progress, "after": progress, "lease": seconds, "mishap": mishap}
-        insist(partial(self._bus.amend, delivery.ticket, **told), seconds=self._patience.lease)
+        if not insist(partial(self._bus.amend, delivery.ticket, **told), seconds=self._patience.lease):
+            return progress.reason  # somebody else has gone on with it meanwhile
         log.warning(
             "will be tried again",
             reason=progress.reason,

@@ -35,8 +35,14 @@ class Fleet:
         self._was_asked = False
 
     def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
+        """Raises `RuntimeError` where the system has no thread left; half a fleet does not stay."""
+        try:
+            for thread in self._threads:
+                thread.start()
+        except RuntimeError:
+            for post in self._posts:
+                post.stop()
+            raise
 
     def stop(self) -> None:
         """Ask every post to stop. Safe in a signal handler, and when done twice."""

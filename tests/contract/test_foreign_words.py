@@ -13,6 +13,7 @@ from nous.bus.redis import RedisBus
 from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_ledger import RedisLedger
 from nous.effects import Effects
+from nous.errors import Fatal
 from nous.events import SessionEnded
 from nous.jobs.memory import MemoryJobs
 from nous.runtime.sweep import Sweeper
@@ -94,7 +95,7 @@ def test_progress_that_cannot_be_read_still_tells_where_its_event_is(shop: Shop,
     assert shop.ledger.locate(receipt.event_id, SUMMARIZER).where == "in flight"
 
 
-@pytest.mark.parametrize("kind", ["hash", "list", "words"])
+@pytest.mark.parametrize("kind", ["hash", "list", "abc", "nan", "-inf"])
 def test_a_longest_lease_that_is_none_keeps_nothing_from_being_tried_again(shop: Shop, ended: Any, kind: str) -> None:
     key = f"t:longest-lease:{GROUP}"
     shop.bus.publish(ended("innocent"))
@@ -105,7 +106,7 @@ def test_a_longest_lease_that_is_none_keeps_nothing_from_being_tried_again(shop:
         case "list":
             shop.client.lpush(key, "a")
         case _:
-            shop.client.set(key, "abc")
+            shop.client.set(key, kind)
 
     assert shop.swept_later() == 1
     assert float(shop.client.get(key)) == LEASE
@@ -138,3 +139,18 @@ def test_an_event_is_over_although_somebody_has_spoilt_the_account(shop: Shop, e
     assert shop.bus.open(delivery.ticket) is None
     assert shop.swept_later() == 0
     assert shop.receive() == []
+
+
+def test_leases_of_one_group_that_somebody_has_spoilt_cost_no_other_group_its_own(shop: Shop, ended: Any) -> None:
+    other = Subscription("another", SessionEnded)
+    shop.bus.publish(ended("innocent"))
+    [spoilt] = shop.receive()
+    [whole] = shop.bus.receive(other, lane=Lane.LIVE, limit=1, lease=LEASE)
+    shop.client.delete(LEASES)
+    shop.client.set(LEASES, "abc")
+
+    with pytest.raises(Fatal, match="WRONGTYPE"):
+        shop.bus.renew([spoilt.ticket, whole.ticket], lease=10 * LEASE)
+
+    shop.clock.now += LEASE + 1
+    assert shop.bus.overdue(other, limit=10) == []

@@ -1,6 +1,9 @@
 """Everything in a process, started and stopped together."""
 
 import threading
+from typing import Any
+
+import pytest
 
 from nous.runtime.fleet import Fleet
 
@@ -56,3 +59,20 @@ def test_a_post_that_ends_by_itself_ends_the_fleet() -> None:
 
     assert not was_asked
     assert all(post.ended for post in posts)
+
+
+def test_of_a_fleet_that_gets_too_few_threads_none_stays(monkeypatch: pytest.MonkeyPatch, wait_until: Any) -> None:
+    posts = [Post(), Post()]
+    start, left = threading.Thread.start, iter([True])
+
+    def start_one(thread: threading.Thread) -> None:
+        if not next(left, False):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_one)
+
+    with pytest.raises(RuntimeError, match="new thread"):
+        Fleet(posts).start()
+
+    wait_until(lambda: posts[0].ended, "the one that was started to end")

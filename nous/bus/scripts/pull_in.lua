@@ -12,7 +12,7 @@ if redis.call('TYPE', KEYS[3]).ok ~= 'string' then
   redis.call('DEL', KEYS[3]) -- not ours; and it is told anew
 end
 local longest, skip = tonumber(redis.call('GET', KEYS[3])) or 0, tonumber(ARGV[2])
-if tonumber(ARGV[1]) >= longest then
+if not (longest > tonumber(ARGV[1])) then -- "nan", which somebody may have written, is neither more nor less
   redis.call('SET', KEYS[3], ARGV[1], 'EX', REMEMBERED)
   longest = tonumber(ARGV[1])
 end
