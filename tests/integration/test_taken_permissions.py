@@ -11,8 +11,10 @@ from builders import stores
 from builders.guarded_server import Guarded, guarded
 
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription
+from nous.bus.erasing import Wanted
 from nous.bus.keys import BusKeys
 from nous.bus.redis_dead import RedisDeadLetters
+from nous.bus.redis_erasing import RedisBusErasure
 from nous.effects import Effects, KeepDecision
 from nous.episode import Decision
 from nous.errors import NotAllowed
@@ -36,6 +38,7 @@ class Desk:
 
     bus: Bus
     dead: RedisDeadLetters
+    erasure: RedisBusErasure
     operator: Any
     ended: Callable[..., SessionEnded]
 
@@ -62,7 +65,9 @@ def desk(server: Guarded, ended: Callable[..., SessionEnded]) -> Iterator[Desk]:
     with server.client("operator") as operator, redis.Redis.from_url(server.url(USER), protocol=2) as client:
         operator.flushall()
         operator.execute_command("ACL", "SETUSER", USER, "reset", "on", f">{USER}", "~*", "&*", "+@all")
-        yield Desk(stores.on_redis(client).bus, RedisDeadLetters(client, BusKeys("t")), operator, ended)
+        keys = BusKeys("t")
+        dead, erasure = RedisDeadLetters(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+        yield Desk(stores.on_redis(client).bus, dead, erasure, operator, ended)
 
 
 Act = Callable[[], object]
@@ -100,10 +105,17 @@ def redriving(desk: Desk) -> Act:
     return lambda: desk.dead.redrive(letter, TOY)
 
 
+def erasing(desk: Desk) -> Act:
+    desk.bus.publish(desk.ended("s1"), desk.ended("s2"))
+    desk.receive()
+    found = desk.erasure.find(Wanted(scope=Scope(), session_id="s1"))
+    return lambda: desk.erasure.erase(found)["stream entries"] == 1
+
+
 LATER = frozenset({(receiving, "get"), (receiving, "xpending")})
 """What of an act is a step of its own: what was received, and not looked at, comes back when its lease ends."""
 
-ACTS = (publishing, receiving, committing, burying, redriving)
+ACTS = (publishing, receiving, committing, burying, redriving, erasing)
 
 
 @pytest.mark.parametrize(

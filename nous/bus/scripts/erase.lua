@@ -26,7 +26,7 @@ end
 local function erase_for(group, name, entry)
   local account = ARGV[1] .. ':account:' .. group.name
   if redis.call('HEXISTS', group.progress, name) == 0 then
-    redis.call('HINCRBY', account, 'received', 1)
+    redis.pcall('HINCRBY', account, 'received', 1)
   end
   close(KEYS[1], ARGV[1] .. ':leases:' .. group.name, group.progress, account, group.name, name, entry, 'erased')
 end
@@ -96,6 +96,25 @@ local function amend(entry, id, amended, done, letters)
   readdress(letters, entry, place)
 end
 
+local function demand_all()
+  for _, group in ipairs(groups) do
+    local leases, account = ARGV[1] .. ':leases:' .. group.name, ARGV[1] .. ':account:' .. group.name
+    demand_close(KEYS[1], leases, group.progress, account, group.name, '', '0-1')
+    demand('HSET', group.progress, '', '')
+    demand('DEL', ARGV[1] .. ':skipped:' .. group.name)
+  end
+  for _, stream in ipairs({ KEYS[1], LETTERS }) do
+    demand_type(stream, 'stream')
+    demand('XADD', stream, '*', '', '')
+    demand('XDEL', stream, '0-1')
+    demand('XRANGE', stream, '-', '+')
+  end
+  demand('GET', ARGV[1] .. ':marker:')
+  demand('SET', ARGV[1] .. ':marker:', '', 'EX', 1)
+  demand('DEL', ARGV[1] .. ':marker:')
+end
+
+demand_all()
 local entries, deliveries = 0, 0
 for i = 5, #ARGV - 1, 4 do
   local entry, id, amended, letters = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
