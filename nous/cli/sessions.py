@@ -53,7 +53,8 @@ def recover(app: App, *, as_json: bool) -> None:
     """
     world = build(app.settings)
     finish = finisher(world)
-    deeds = [*finish.close(), *finish.recover()]
+    # Workers may be at once through with what is ended here, and what came of it is for the next time.
+    deeds = [*finish.recover(), *finish.close()]
     if as_json:
         print_json([{"session": each.session_id, "scope": str(each.scope), "what": each.what} for each in deeds])
     else:

@@ -26,8 +26,10 @@ PATIENCE = 60.0
 """Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
 
 MOMENT = 3.0
-"""Seconds in which a server that cannot write may come to do so, before it is not stopped; it tries once a second. And
-those after which it is told that somebody waits for one that does not answer."""
+"""Seconds in which a server that cannot write may come to do so, before it is not stopped; it tries once a second."""
+
+_SILENT = 3.0
+"""Seconds of waiting for a server that does not answer, of which nothing is said."""
 
 _PAUSE = 5_000
 """Milliseconds for which nobody else's changes are taken while a server is about to end."""
@@ -132,7 +134,7 @@ def _comes_up(place: Place) -> bool:
         waited = time.monotonic() - began
         if waited > PATIENCE:
             raise Unavailable(f"the server of {place.home} lives but does not answer; see {place.log}")
-        if waited > MOMENT and not has_told:
+        if waited > _SILENT and not has_told:
             _log.warning("the server lives and does not answer yet", log=str(place.log), patience=f"{PATIENCE:g} s")
             has_told = True
         time.sleep(_POLL)

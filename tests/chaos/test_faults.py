@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from chaos.drill.aof import complete, sessions_in
 from chaos.drill.crew import Nursery
 from chaos.drill.drive import Outcome, drill
 from chaos.drill.fault import Fault, faults
@@ -37,3 +38,12 @@ def test_a_drill_counts_what_is_lost_where_there_is_no_fence(nursery: Nursery, s
 
     assert len(outcome.report.confirmed) == 40
     assert outcome.report.missing > 0
+
+
+def test_a_log_that_breaks_off_has_the_sessions_up_to_its_last_whole_commit() -> None:
+    commits = [f'$5\r\nMULTI\r\n$21\r\n{{"subject":"session-{number}"}}\r\n$4\r\nEXEC\r\n' for number in (1, 2)]
+    log = "".join(commits).encode()
+
+    assert sessions_in(complete(log)) == {"session-1", "session-2"}
+    assert sessions_in(complete(log[:-1])) == {"session-1"}
+    assert complete(log[:20]) == b""

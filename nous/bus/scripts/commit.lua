@@ -34,12 +34,6 @@ local TYPES = {
   RPUSH = 'list', ZADD = 'zset', ZREM = 'zset', SADD = 'set', SREM = 'set',
 }
 
-local function has_wrong_type(call)
-  local wanted = TYPES[call.command]
-  local found = redis.call('TYPE', call.key).ok
-  return wanted and found ~= 'none' and found ~= wanted
-end
-
 local is_fenced = ARGV[1] ~= ''
 if is_fenced and not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return 'duplicate'
@@ -57,9 +51,6 @@ end
 local commands = {}
 for i = 1, tonumber(take()) do
   commands[i] = take_call()
-  if has_wrong_type(commands[i]) then
-    return redis.error_reply('WRONGTYPE ' .. commands[i].key .. ' is not what ' .. commands[i].command .. ' needs')
-  end
 end
 
 local events = {}
@@ -70,6 +61,9 @@ end
 -- Half of it would be worse than none: an episode that is stored, and whose event was refused, is taken for told.
 for _, call in ipairs(commands) do
   demand(call.command, call.key, unpack(call.arguments))
+  if TYPES[call.command] then
+    demand_type(call.key, TYPES[call.command])
+  end
 end
 for _, event in ipairs(events) do
   demand_type(event.stream, 'stream')

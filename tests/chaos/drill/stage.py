@@ -2,8 +2,10 @@
 
 import os
 import random
+import select
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Protocol
 
-from builders.waiting import wait_until
+from chaos.drill.aof import complete, log_of, sessions_in
 from chaos.drill.crew import Crew, Nursery
 from chaos.drill.producer import Producer
 from chaos.drill.size import Size
@@ -25,6 +27,7 @@ from nous.wiring import World, build
 LEASE = 2.0
 SWEEP = 0.25
 THINK = 0.04
+_LONGEST_DEATH = 30.0
 
 
 class Set(Protocol):
@@ -50,6 +53,8 @@ class Stage:
     timers: list[Timer] = field(default_factory=list[Timer])
     trouble: list[BaseException] = field(default_factory=list[BaseException])
     """What went wrong with what was to be done later."""
+    _deaths: list[tuple[float, set[str]]] = field(default_factory=list[tuple[float, set[str]]])
+    """When the server was killed, on the monotonic clock, and the sessions that its log had by then."""
 
     @property
     def place(self) -> Place:
@@ -78,9 +83,16 @@ class Stage:
         self.timers.append(timer)
         timer.start()
 
+    @property
+    def unwritten(self) -> set[str]:
+        """Sessions that a server had taken, not durably, and had not written down when it was killed."""
+        return {each for died, written in self._deaths for each in self.producer.in_doubt(died) - written}
+
     def kill_server(self) -> None:
         """SIGKILL it, as the kernel would when memory runs out; whoever finds it dead brings it back."""
-        os.kill(self.server, signal.SIGKILL)
+        _kill(self.server)
+        died = time.monotonic()
+        self._deaths.append((died, sessions_in(complete(log_of(self.place).read_bytes()))))
 
     def keep_server_down(self) -> None:
         """SIGKILL it, and let nobody bring it back before `bring_server_back`."""
@@ -88,10 +100,19 @@ class Stage:
         with lock.held(self.place.election, within=embedded.PATIENCE):
             self.place.stopped.touch()
             self.kill_server()
-            wait_until(lambda: not lock.is_held(self.place.alive), "the server's end")
 
     def bring_server_back(self) -> None:
         embedded.ensure(self.directory)
+
+
+def _kill(pid: int) -> None:
+    """SIGKILL a process, and return when it is over."""
+    process = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        assert select.select([process], [], [], _LONGEST_DEATH)[0], f"process {pid} outlived SIGKILL"
+    finally:
+        os.close(process)
 
 
 def environment(directory: Path, more: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from builders.waiting import wait_until
+from chaos.drill.aof import complete, log_of, sessions_in
 from chaos.drill.fault import Fault
 from chaos.drill.stage import Stage
 from typing_extensions import override  # typing has it from Python 3.12 on
@@ -21,8 +21,6 @@ _LONGEST_SHORTAGE = 5.0
 _SECOND = 1.0
 _DAY = 24 * 3600
 """Seconds: what a server that syncs its log once a second may lose."""
-_COMMIT = b"$4\r\nEXEC\r\n"
-"""What ends the writes of a script in the server's log."""
 _A_LITTLE = 20_000
 """Bytes that are left when room is taken away."""
 
@@ -78,7 +76,7 @@ class CutLog(Fault):
     @override
     def set_up(self, stage: Stage) -> None:
         def note() -> None:
-            log = _log_of(stage)
+            log = log_of(stage.place)
             self._on_disk = (log.name, log.stat().st_size)
 
         stage.producer.when_durable = note
@@ -97,19 +95,18 @@ class CutLog(Fault):
     def _lose_power(self, stage: Stage) -> None:
         with stage.producer.between, lock.held(stage.place.election, within=60):
             stage.kill_server()
-            wait_until(lambda: not lock.is_held(stage.place.alive), "the server's end")
-            log = _log_of(stage)
+            log = log_of(stage.place)
             name, length = self._on_disk
             if log.name == name:
-                self._cut_at(stage.chance.randint(length, log.stat().st_size), log, stage)
+                self._cut_at(stage.chance.randint(length, log.stat().st_size), log)
 
-    def _cut_at(self, length: int, log: Path, stage: Stage) -> None:
+    def _cut_at(self, length: int, log: Path) -> None:
         with log.open("r+b") as file:
             whole = file.read()
             file.truncate(length)
         # What was cut in the middle is dropped as well: all that stands behind the last commit that is complete.
-        tail = whole[whole.rfind(_COMMIT, 0, length) :]
-        self._cut |= {each for each in stage.producer.confirmed if f'"subject":"{each}"'.encode() in tail}
+        left = complete(whole[:length])
+        self._cut |= sessions_in(whole[len(left) :]) - sessions_in(left)
 
     @override
     def may_be_lost(self) -> set[str]:
@@ -126,7 +123,7 @@ class FullDisk(Fault):
     def strike(self, stage: Stage) -> float:
         seconds, pid = min(stage.size.outage, _LONGEST_SHORTAGE), stage.server
         soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (_log_of(stage).stat().st_size + _A_LITTLE, hard))
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (log_of(stage.place).stat().st_size + _A_LITTLE, hard))
 
         def make_room() -> None:
             with suppress(ProcessLookupError):  # it was killed by the limit, and has none where it was brought back
@@ -153,8 +150,3 @@ class FullMemory(Fault):
 
         stage.later(seconds, give_memory)
         return seconds
-
-
-def _log_of(stage: Stage) -> Path:
-    """The file that the server appends its writes to."""
-    return max((stage.place.home / "appendonlydir").glob("*.incr.aof"))
