@@ -9,6 +9,7 @@ NousError
     │   └── Unreadable    a transcript that cannot be read here and now; once it can, the same call succeeds
     ├── Misconfigured a setting, a server or an installation that has to be changed by the operator
     │   └── NotAllowed    a server knows us, and does not let us do this
+    ├── InTheWay      something else stands on the server where ours has to: somebody has to take it away
     └── NotFound      nothing goes by that name
 """
 
@@ -53,6 +54,13 @@ class Misconfigured(Fatal):
 
 class NotAllowed(Misconfigured):
     """What a server does not let this user do; whoever need not have done it can go on without."""
+
+
+class InTheWay(Fatal):
+    """Something else stands on the server where ours has to; once somebody has taken it away, the same call succeeds.
+
+    No `Misconfigured`: it may concern one event alone, and the others go on.
+    """
 
 
 class NotFound(Fatal):

@@ -134,7 +134,9 @@ def _json() -> list[Processor]:
 
 
 def _console() -> list[Processor]:
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    # The prettier ones, which are used where they are installed, print what variables hold: what a session says.
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
 
 
 def _as_json(event: EventDict, **_: Any) -> str:

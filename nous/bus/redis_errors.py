@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import redis
 from redis import exceptions
 
-from nous.errors import Fatal, Misconfigured, NotAllowed, Retryable, Unavailable
+from nous.errors import Fatal, InTheWay, Misconfigured, NotAllowed, Retryable, Unavailable
 
 _IN_A_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
 _IN_A_SCRIPT = re.compile(r",? script:(?: [^\s,]+,)? on @\w+:\d+\.?\Z")
@@ -84,4 +84,5 @@ def translated() -> Generator[None]:
             raise Unavailable(
                 f"Redis cannot write to its disk: {reason}; it takes no change until there is room: make some there"
             ) from error
-        raise Fatal(f"Redis refused the command: {reason_of(error)}") from error
+        kind = InTheWay if "WRONGTYPE" in str(error) else Fatal
+        raise kind(f"Redis refused the command: {reason_of(error)}") from error

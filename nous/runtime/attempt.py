@@ -9,7 +9,7 @@ import structlog
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription, Ticket
 from nous.bus.mishaps import Fate, Mishap
 from nous.bus.progress import Patience, Progress
-from nous.errors import Deferred, Fatal, Misconfigured, NotFound, NousError, Retryable
+from nous.errors import Deferred, Fatal, InTheWay, Misconfigured, NotFound, NousError, Retryable
 from nous.jobs.base import BARE, JobNames, job_id
 from nous.kit import Kit, Worker
 from nous.runtime.execute import execute
@@ -112,7 +112,7 @@ class Attempts:
             log.error("a handler raised what it should not", error=reason, traceback="\n".join(folded(trace)))
         mishap = Mishap(fate=Fate.FAILED, attempt=delivery.progress.attempt, text=reason, place=place(error))
         match error:
-            case Misconfigured():
+            case Misconfigured() | InTheWay():
                 # What the operator has to change is not the event's fault, and takes a while.
                 return self._fail(delivery, mishap, trace, seconds=self._patience.backoff_cap)
             case Fatal():

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
+import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -40,7 +41,9 @@ def _in_seconds(value: object) -> object:
 
 
 def _folders(value: object) -> object:
-    """Read "/one:/other", as PATH is written, or a list."""
+    """Read "/one:/other", as PATH is written, or a list, in JSON where it is text."""
+    if isinstance(value, str) and value.startswith("["):
+        value = orjson.loads(value)
     if not isinstance(value, str | list | tuple | None):
         raise ValueError("should be a list of folders")  # noqa: TRY004 (pydantic tells of these alone)
     return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
@@ -184,7 +187,7 @@ class PublishSettings(Group):
 class WatchSettings(Group):
     """Which folders are swept for sessions of which nobody has told."""
 
-    folders: tuple[Directory, ...] = ()
+    folders: Annotated[tuple[Directory, ...], NoDecode, BeforeValidator(_folders)] = ()
     scope: str = "default"
     since: Seconds = 30 * 86400
     interval: Seconds = 60

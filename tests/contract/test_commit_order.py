@@ -12,7 +12,7 @@ from nous.bus.base import Bus, Committed, Delivery, Lane, Refused, Subscription
 from nous.bus.keys import BusKeys
 from nous.effects import Effects, ExpectEpisode, KeepDecision, NoteTried
 from nous.episode import Decision
-from nous.errors import Fatal
+from nous.errors import InTheWay
 from nous.events import FactsUnembedded, SessionEnded
 from nous.scope import Scope
 
@@ -49,7 +49,7 @@ def test_a_commit_that_breaks_off_leaves_its_delivery_pending_and_can_be_repeate
     following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
     redis_client.set(FOLLOWING, "in the way")
 
-    with pytest.raises(Fatal, match="WRONGTYPE"):
+    with pytest.raises(InTheWay, match="WRONGTYPE"):
         bus.commit(delivery, Effects(events=(following,)))
 
     assert bus.open(delivery.ticket) == delivery
@@ -65,7 +65,7 @@ def test_of_effects_with_a_key_in_their_way_none_is_written(
     kept = KeepDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
     redis_client.set(KEYS.unrefined, "in the way")
 
-    with pytest.raises(Fatal, match="WRONGTYPE"):
+    with pytest.raises(InTheWay, match="WRONGTYPE"):
         bus.commit(delivery, Effects(writes=(kept, NoteTried(scope=HOME, episode_id=SOME, by="a model"))))
 
     assert not redis_client.exists(KEYS.decisions(HOME, SOME))
@@ -80,7 +80,7 @@ def test_of_effects_whose_stream_is_none_nothing_is_written(
     following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
     redis_client.set(FOLLOWING, "in the way")
 
-    with pytest.raises(Fatal, match="WRONGTYPE"):
+    with pytest.raises(InTheWay, match="WRONGTYPE"):
         bus.commit(delivery, Effects(writes=(kept,), events=(following,)))
 
     assert not redis_client.exists(KEYS.decisions(HOME, SOME))
@@ -92,7 +92,7 @@ def test_an_event_that_could_not_be_published_can_be_published_later(
 ) -> None:
     stream = BusKeys("t").stream(SessionEnded.type, Lane.LIVE)
     redis_client.set(stream, "in the way")
-    with pytest.raises(Fatal, match="WRONGTYPE"):
+    with pytest.raises(InTheWay, match="WRONGTYPE"):
         bus.publish(ended())
 
     redis_client.delete(stream)

@@ -13,6 +13,7 @@ from builders.guarded_server import Guarded, guarded
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription
 from nous.bus.erasing import Wanted
 from nous.bus.keys import BusKeys
+from nous.bus.mishaps import Fate, Mishap
 from nous.bus.redis_dead import RedisDeadLetters
 from nous.bus.redis_erasing import RedisBusErasure
 from nous.effects import Effects, KeepDecision
@@ -28,7 +29,7 @@ TAKEN = (
     *("xadd", "xack", "xclaim", "xdel", "xpending", "xreadgroup", "xrange"),
     *("get", "set", "del", "expire", "type", "exists"),
     *("hget", "hset", "hsetnx", "hdel", "hexists", "hlen", "hincrby"),
-    *("zadd", "zrem", "rpush", "ltrim", "lrange"),
+    *("zadd", "zrem", "rpush", "ltrim", "lrange", "time"),
 )
 
 
@@ -93,6 +94,21 @@ def committing(desk: Desk) -> Act:
     return lambda: desk.bus.commit(delivery, Effects(writes=(kept,), events=(told,))) == Committed()
 
 
+def beginning(desk: Desk) -> Act:
+    desk.bus.publish(desk.ended("s1"))
+    delivery = desk.receive()
+    return lambda: desk.bus.begin(delivery.ticket, attempt=1, lease=60)
+
+
+def amending(desk: Desk) -> Act:
+    desk.bus.publish(desk.ended("s1"))
+    delivery = desk.receive()
+    before, mishap = delivery.progress, Mishap(fate=Fate.FAILED, attempt=1, text="it does not work yet")
+    return lambda: desk.bus.amend(
+        delivery.ticket, before=before, after=before.failed("not yet"), lease=60, mishap=mishap
+    )
+
+
 def burying(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"))
     delivery = desk.receive()
@@ -105,6 +121,12 @@ def redriving(desk: Desk) -> Act:
     return lambda: desk.dead.redrive(letter, TOY)
 
 
+def dropping(desk: Desk) -> Act:
+    burying(desk)()
+    [letter] = desk.dead.letters()
+    return lambda: desk.dead.drop(letter)
+
+
 def erasing(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"), desk.ended("s2"))
     desk.receive()
@@ -115,7 +137,7 @@ def erasing(desk: Desk) -> Act:
 LATER = frozenset({(receiving, "get"), (receiving, "xpending")})
 """What of an act is a step of its own: what was received, and not looked at, comes back when its lease ends."""
 
-ACTS = (publishing, receiving, committing, burying, redriving, erasing)
+ACTS = (publishing, receiving, beginning, amending, committing, burying, redriving, dropping, erasing)
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,20 @@ def test_the_console_form_is_for_the_eye(capsys: pytest.CaptureFixture[str]) -> 
     assert not err.startswith("{")
 
 
+def test_a_traceback_does_not_say_what_variables_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    log.configure("info", "console")
+
+    try:
+        session = "my pass" + "word is swordfish"
+        int(session[:0])
+    except ValueError:
+        structlog.get_logger("nous").exception("failed")
+
+    err = capsys.readouterr().err
+    assert "invalid literal" in err
+    assert "swordfish" not in err
+
+
 @pytest.mark.parametrize("odd", ["half a character: \ud800", 2**70, {1: "\udfff"}])
 def test_what_json_does_not_know_is_on_the_line_all_the_same(capsys: pytest.CaptureFixture[str], odd: Any) -> None:
     log.configure("info", "json")

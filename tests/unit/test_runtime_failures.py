@@ -10,7 +10,7 @@ from nous import log
 from nous.bus.base import Subscription
 from nous.bus.ledger import Account
 from nous.effects import Compromise, Effects
-from nous.errors import BadInput, Deferred, NotAllowed, Retryable
+from nous.errors import BadInput, Deferred, Fatal, InTheWay, NotAllowed, Retryable
 from nous.events import Event, SessionEnded
 from nous.jobs.base import Line
 
@@ -86,13 +86,16 @@ def test_input_that_can_never_work_is_buried_at_once(runtime: Any, ended: Any) -
     assert runtime.account == Account(received=2, done=1, dead=1)
 
 
-def test_what_the_operator_has_to_change_leaves_him_time_and_is_buried_in_the_end(runtime: Any, ended: Any) -> None:
+@pytest.mark.parametrize("error", [NotAllowed, InTheWay])
+def test_what_the_operator_has_to_change_leaves_him_time_and_is_buried_in_the_end(
+    runtime: Any, ended: Any, error: type[Fatal]
+) -> None:
     runtime.bus.publish(ended())
     runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(NotAllowed("Redis does not let this user do that"))
+    runtime.toy.behave = _raise(error("Redis does not do that"))
 
     for attempt in (1, 2):
-        assert runtime.run() == ["failed: NotAllowed: Redis does not let this user do that"]
+        assert runtime.run() == [f"failed: {error.__name__}: Redis does not do that"]
         runtime.later(9)
         assert (attempt, runtime.sweeper.sweep()) == (attempt, 0)
         runtime.later(2)

@@ -182,6 +182,18 @@ def test_durations_may_carry_a_unit(written: str, seconds: float, write: Write) 
     assert load_settings(write(f"[worker]\ndeadline = {written}")).worker.deadline == seconds
 
 
+@pytest.mark.parametrize("written", ["/one:/other", '["/one", "/other"]'])
+def test_folders_in_the_environment_are_written_as_in_path_or_as_json(
+    monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    monkeypatch.setenv("NOUS_WATCH__FOLDERS", written)
+    monkeypatch.setenv("NOUS_WORKER__READABLE", written)
+
+    settings = load_settings()
+
+    assert settings.watch.folders == settings.worker.readable == (Path("/one"), Path("/other"))
+
+
 def test_data_lives_where_xdg_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 

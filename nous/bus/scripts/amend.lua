@@ -10,6 +10,8 @@ end
 if redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
   return 0
 end
+demand_lease(KEYS[2], KEYS[3])
+demand_note(KEYS[3], ARGV[3])
 redis.call('HSET', KEYS[3], ARGV[3], ARGV[5])
 redis.call('ZADD', KEYS[2], clock() + tonumber(ARGV[6]), ARGV[3])
 note(KEYS[3], ARGV[3], ARGV[7])

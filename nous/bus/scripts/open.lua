@@ -14,6 +14,8 @@ end
 local has_moved = ARGV[5] ~= '' and progress == ARGV[5]
 local moves_on = progress == ARGV[4]
 if moves_on then
+  demand_lease(KEYS[2], KEYS[3])
+  demand('XRANGE', KEYS[1], ARGV[2], ARGV[2])
   redis.call('HSET', KEYS[3], ARGV[3], ARGV[5])
   redis.call('ZADD', KEYS[2], clock() + tonumber(ARGV[6]), ARGV[3])
 end

@@ -55,6 +55,15 @@ local function note(progress, name, mishap)
   end
 end
 
+local function demand_note(progress, name)
+  local mishaps = mishaps_of(progress, name)
+  clock()
+  demand_type(mishaps, 'list')
+  demand('RPUSH', mishaps, '')
+  demand('LTRIM', mishaps, 0, 0)
+  demand('EXPIRE', mishaps, 1)
+end
+
 -- The letter about a delivery is made of what went wrong with it and the fields from a place in ARGV on; an event tells
 -- of it.
 local function write_letter(letters, deaths, progress, name, mishap, event, first)
@@ -67,14 +76,10 @@ local function write_letter(letters, deaths, progress, name, mishap, event, firs
 end
 
 local function demand_letter(letters, deaths, progress, name)
-  local mishaps = mishaps_of(progress, name)
   demand_type(letters, 'stream')
   demand_type(deaths, 'stream')
-  demand_type(mishaps, 'list')
-  demand('RPUSH', mishaps, '')
-  demand('LTRIM', mishaps, 0, 0)
-  demand('EXPIRE', mishaps, 1)
-  demand('LRANGE', mishaps, 0, 0)
+  demand_note(progress, name)
+  demand('LRANGE', mishaps_of(progress, name), 0, 0)
   demand('XADD', letters, '*', '', '')
   demand('XADD', deaths, '*', '', '')
 end
@@ -120,15 +125,21 @@ local function demand_close(stream, leases, progress, counters, group, name, ent
   demand('XACK', stream, group, entry)
 end
 
--- What is taken for a group is put on a lease, or passed over.
-local function demand_offer(stream, leases, progress, counters, group)
+-- Progress and its lease move together.
+local function demand_lease(leases, progress)
+  clock()
   demand_type(leases, 'zset')
   demand_type(progress, 'hash')
   demand('HSET', progress, '', '')
+  demand('ZADD', leases, 0, '')
+end
+
+-- What is taken for a group is put on a lease, or passed over.
+local function demand_offer(stream, leases, progress, counters, group)
+  demand_lease(leases, progress)
   demand('HSETNX', progress, '', '')
   demand('HDEL', progress, '')
   demand('HEXISTS', progress, '')
-  demand('ZADD', leases, 0, '')
   demand('HINCRBY', counters, '', 1)
   demand('XACK', stream, group, '0-1')
 end
