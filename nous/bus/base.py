@@ -107,7 +107,9 @@ class Bus(Protocol):
     """
 
     def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
-        """Append each event, unless it was published before. *durable* waits until the disk has it, and its upload.
+        """Append each event, unless it was published before, and wait until the death of the server cannot take it.
+
+        *durable* waits until its disk has it, with its upload: then a power cut cannot take it either.
 
         Raises:
             Unavailable: what was uploaded for it is not there (see `nous.store.uploads`); upload and publish again.

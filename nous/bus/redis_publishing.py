@@ -10,7 +10,7 @@ from nous.bus.keys import BusKeys
 from nous.bus.redis_errors import translated
 from nous.bus.redis_groups import Groups
 from nous.bus.redis_pages import whole_entries
-from nous.bus.redis_waiting import wait_for_disk
+from nous.bus.redis_waiting import wait_for_disk, wait_for_write
 from nous.bus.scripts import Scripts
 from nous.bus.tombstones import name_of, refusal
 from nous.codec import encode
@@ -49,6 +49,8 @@ class RedisPublishing:
             # The upload is waited for with it: the script has seen that, so it stands before the event in the log.
             markers = [self._keys.marker(each.event_id) for each in receipts]
             wait_for_disk(self._client, markers, ttl=self._marker_ttl)
+        else:
+            wait_for_write(self._client)
         return receipts
 
     def release(self, event: Event) -> bool:

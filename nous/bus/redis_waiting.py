@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import redis
@@ -9,7 +10,7 @@ import structlog
 
 from nous.bus.redis_errors import reason_of, translated
 from nous.codec import LARGEST
-from nous.errors import Misconfigured, Unavailable
+from nous.errors import Fatal, Misconfigured, Unavailable
 
 _DISK_MS = 5000
 _GLANCE = 0.02
@@ -24,10 +25,37 @@ _LARGEST_ENTRY = LARGEST + (1 << 16)
 _LONGEST = 25.0
 """Seconds that a commit waits for others: longer than a key lives that nobody renews (see `RedisLogs.hold`)."""
 
+_PUT_OFF = 2.5
+"""Seconds: a little more than those for which a server that syncs once a second leaves unwritten what it has taken."""
+
 _SILENT = 2.0
 """Seconds of waiting of which nothing is said: nearly all are over by then."""
 
 log = structlog.get_logger(__name__)
+
+
+def wait_for_write(client: Any) -> None:
+    """Return when the server has written to its log what it has taken, so that its death alone cannot lose that.
+
+    It nearly always has when it answers. But one that syncs its log once a second writes nothing while that takes, for
+    up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One whose disk takes nothing is
+    not waited for: it says so by itself, and refuses what comes next.
+
+    Raises:
+        Unavailable: it did not answer, and may have lost what it had taken; publishing again is safe.
+    """
+    until = time.monotonic() + _PUT_OFF
+    for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):
+        try:
+            with translated():
+                # What comes before this question is written by now, or put off: it stands in the buffer.
+                known = client.info("persistence")
+        except Fatal:  # whoever may not ask, or finds nobody who knows, has what the server's answer was worth
+            return
+        is_stuck = known.get("aof_last_write_status", "ok") != "ok"
+        if is_stuck or not known.get("aof_buffer_length", 0) or time.monotonic() > until:
+            return
+        time.sleep(pause)
 
 
 def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:

@@ -4,6 +4,8 @@ from typing import Any, Self
 
 import fakeredis
 import pytest
+import redis
+from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
 from nous.bus.base import Lane, Subscription
@@ -54,6 +56,55 @@ def test_what_is_published_durably_is_refused_where_no_disk_can_confirm_it(ended
         bus.publish(ended(), durable=True)
 
     assert len(bus.receive(Subscription("toy", SessionEnded), lane=Lane.LIVE, limit=9, lease=60)) == 1
+
+
+class Busy(fakeredis.FakeRedis):
+    """A server whose disk is busy: it tells in turn how the writing of its log goes."""
+
+    def __init__(self, *told: Any) -> None:
+        super().__init__(server=fakeredis.FakeServer())
+        self.told = list(told)
+
+    def info(self, *_: Any, **__: Any) -> Any:
+        answer = self.told.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+UNWRITTEN = {"aof_buffer_length": 400, "aof_last_write_status": "ok"}
+
+
+def test_publishing_waits_until_the_server_has_written_what_it_took(ended: Any) -> None:
+    client = Busy(*[UNWRITTEN] * 5, {"aof_buffer_length": 0}, UNWRITTEN)
+
+    RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
+
+    assert client.told == [UNWRITTEN]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},  # it has no such log
+        UNWRITTEN | {"aof_last_write_status": "err"},
+        NoPermissionError("this user has no permissions to run the 'info' command"),
+    ],
+    ids=["no log", "a full disk", "no permission"],
+)
+def test_publishing_does_not_wait_for_what_cannot_be_known_or_does_not_come(ended: Any, answer: Any) -> None:
+    client = Busy(answer, UNWRITTEN)
+
+    RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
+
+    assert client.told == [UNWRITTEN]
+
+
+def test_a_server_that_dies_with_what_it_had_not_written_has_not_confirmed_it(ended: Any) -> None:
+    client = Busy(UNWRITTEN, redis.ConnectionError("gone"))
+
+    with pytest.raises(Unavailable, match="did not answer"):
+        RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
 
 
 class Slow(fakeredis.FakeRedis):

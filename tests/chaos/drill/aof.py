@@ -1,4 +1,4 @@
-"""The log that a server appends its writes to, as the disk has it."""
+"""The log that a server appends its writes to."""
 
 import re
 from pathlib import Path

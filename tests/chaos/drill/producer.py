@@ -17,8 +17,6 @@ from nous.wiring import World, build
 SCOPES = tuple(Scope(project=f"project-{number}") for number in range(20))
 """Where sessions are, in turn: a process that knows nothing yet reads all that is known in a scope."""
 
-_PUT_OFF = 2.0
-"""Seconds that a server may leave unwritten what it has taken, while its disk is busy with what came before."""
 _AT_ONCE = 5
 _FEWEST_AHEAD = 12
 _PAUSE = 0.05
@@ -60,7 +58,6 @@ class Producer:
         self.confirmed: set[str] = set()
         self.durable: set[str] = set()
         self.refused: list[str] = []
-        self._undurably: list[tuple[float, float, list[str]]] = []
         self.between = threading.Lock()
         """Held while something is published: whoever holds it knows what the server has said."""
         self.when_durable: Callable[[], None] = lambda: None
@@ -79,11 +76,6 @@ class Producer:
         self._stopping.set()
         if self._thread:
             self._thread.join()
-
-    def in_doubt(self, died: float) -> set[str]:
-        """The sessions that a server which *died* then, on the monotonic clock, had taken and may not have written."""
-        latest = ((began, confirmed, batch) for began, confirmed, batch in self._undurably if began < died)
-        return {each for _, confirmed, batch in latest if confirmed > died - _PUT_OFF for each in batch}
 
     def _run(self, handled: Callable[[], int]) -> None:
         world = self._world()
@@ -108,7 +100,6 @@ class Producer:
             ended(session, number, scope=SCOPES[number % len(SCOPES)]) for number, session in enumerate(batch, first)
         ]
         with self.between:
-            began = time.monotonic()
             try:
                 world.bus.publish(*events, durable=is_durable)
             except Fatal as error:  # that would not pass: it is a finding
@@ -120,6 +111,4 @@ class Producer:
             if is_durable:
                 self.durable.update(batch)
                 self.when_durable()
-            else:
-                self._undurably.append((began, time.monotonic(), batch))
             return True

@@ -43,14 +43,14 @@ class Report:
         return {each for each in self.confirmed if not self.episodes[each] or not self.summaries[each]}
 
     @property
-    def unwritten(self) -> set[str]:
-        """Those of them that may be gone: nothing said that they were on the disk, and they were not."""
+    def cut_off(self) -> set[str]:
+        """Those of them that may be gone: nothing said that they were on the disk, and it has lost them."""
         return self.gone & (self.may_be_lost - self.durable)
 
     @property
     def lost(self) -> set[str]:
         """Those of them that may not be gone."""
-        return self.gone - self.unwritten
+        return self.gone - self.cut_off
 
     @property
     def lost_facts(self) -> int:
@@ -110,7 +110,7 @@ def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -
         accounts=dict(stage.system.accounts(world)),
         deaths=stage.crew.deaths,
         expected_dead=frozenset(expected_dead),
-        may_be_lost=frozenset(may_be_lost | stage.unwritten),
+        may_be_lost=frozenset(may_be_lost),
     )
 
 

@@ -5,7 +5,6 @@ import random
 import select
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +12,6 @@ from pathlib import Path
 from threading import Timer
 from typing import Protocol
 
-from chaos.drill.aof import complete, log_of, sessions_in
 from chaos.drill.crew import Crew, Nursery
 from chaos.drill.producer import Producer
 from chaos.drill.size import Size
@@ -53,8 +51,6 @@ class Stage:
     timers: list[Timer] = field(default_factory=list[Timer])
     trouble: list[BaseException] = field(default_factory=list[BaseException])
     """What went wrong with what was to be done later."""
-    _deaths: list[tuple[float, set[str]]] = field(default_factory=list[tuple[float, set[str]]])
-    """When the server was killed, on the monotonic clock, and the sessions that its log had by then."""
 
     @property
     def place(self) -> Place:
@@ -83,16 +79,9 @@ class Stage:
         self.timers.append(timer)
         timer.start()
 
-    @property
-    def unwritten(self) -> set[str]:
-        """Sessions that a server had taken, not durably, and had not written down when it was killed."""
-        return {each for died, written in self._deaths for each in self.producer.in_doubt(died) - written}
-
     def kill_server(self) -> None:
         """SIGKILL it, as the kernel would when memory runs out; whoever finds it dead brings it back."""
         _kill(self.server)
-        died = time.monotonic()
-        self._deaths.append((died, sessions_in(complete(log_of(self.place).read_bytes()))))
 
     def keep_server_down(self) -> None:
         """SIGKILL it, and let nobody bring it back before `bring_server_back`."""
