@@ -153,18 +153,13 @@ class ModelServer:
 
     async def _serve(self, ready: Event) -> None:
         self._loop, self._stop, self._changed = asyncio.get_running_loop(), asyncio.Event(), asyncio.Condition()
-        connections: set[asyncio.Task[None]] = set()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            connections.add(task)
             try:
                 await self._converse(reader, writer)
             except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 pass  # the caller has gone, or the test is over
             finally:
-                connections.discard(task)
                 writer.close()
 
         server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
@@ -172,9 +167,11 @@ class ModelServer:
         ready.set()
         await self._stop.wait()
         server.close()
-        for task in tuple(connections):
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.sleep(0)  # one that is cancelled before it has begun does not close its connection
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request after the other, as long as the caller keeps the connection."""

@@ -23,11 +23,11 @@ def test_nothing_is_lost_and_nothing_doubled_whatever_breaks(
 
     report = outcome.report
     assert len(report.confirmed) == size.events
+    assert report.bystanders == {}
     assert report.lost == set()
     assert report.lost_facts == 0
     assert report.unsaid == set()
     assert report.doubled == 0
-    assert report.bystanders == set()
     assert set(report.dead) == report.expected_dead
     assert report.imbalance == 0
     assert bool(report.deaths) == kind.kills_processes, "a process ended by itself"

@@ -45,7 +45,12 @@ class QuarantineWorker(Worker):
 
     def perform_job(self, job: Any, queue: Queue, execution: Execution) -> bool:
         job.runner = self.runner
-        return super().perform_job(job, queue, execution)
+        try:
+            return super().perform_job(job, queue, execution)
+        except redis.RedisError as error:
+            # RQ would end this process as if it had died, and blame the event for a server that is full or out.
+            log.warning("a job's end could not be filed", job_id=job.id, error=str(error))
+            return False
 
 
 def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:

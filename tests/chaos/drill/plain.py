@@ -1,7 +1,6 @@
 """The same work without a fence: a stream, a consumer that acknowledges at enqueue, and RQ as it comes."""
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,11 +87,11 @@ class Plain:
         self._since = time.monotonic()
         return stuck
 
-    def dead(self, world: World) -> Counter[str]:
+    def dead(self, world: World) -> dict[str, str]:
         queue: Any = queue_on(world.rq_client)
         ids = queue.failed_job_registry.get_job_ids(cleanup=False)
         found = Job.fetch_many(ids, connection=world.rq_client, serializer=JSONSerializer)
-        return Counter(orjson.loads(job.args[1])["subject"] for job in found if job)
+        return {orjson.loads(job.args[1])["subject"]: "its job failed" for job in found if job}
 
     def accounts(self, world: World) -> Mapping[str, Account]:
         """None: nobody keeps any."""

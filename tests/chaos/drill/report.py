@@ -31,7 +31,7 @@ class Report:
     learned: Counter[str]
     announced: Counter[str]
     runs: Counter[tuple[str, str]]
-    dead: Counter[str]
+    dead: dict[str, str]
     accounts: dict[str, Account]
     deaths: int
     expected_dead: frozenset[str]
@@ -79,9 +79,9 @@ class Report:
         return sum(count - 1 for count in self.runs.values())
 
     @property
-    def bystanders(self) -> set[str]:
-        """Sessions that are dead letters and should not be."""
-        return set(self.dead) - self.expected_dead
+    def bystanders(self) -> dict[str, str]:
+        """Sessions that are dead letters and should not be, and why they are."""
+        return {session: reason for session, reason in self.dead.items() if session not in self.expected_dead}
 
     @property
     def imbalance(self) -> int:

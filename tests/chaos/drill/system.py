@@ -1,6 +1,5 @@
 """What is drilled: who works, how far they are, and what they themselves say of it."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -45,8 +44,8 @@ class System(Protocol):
         """Do now what the system does only long after a fault; how much was found stuck, which may go on then."""
         ...
 
-    def dead(self, world: World) -> Counter[str]:
-        """The sessions that were given up, as the system says itself."""
+    def dead(self, world: World) -> dict[str, str]:
+        """The sessions that were given up, as the system says itself, each with the reason."""
         ...
 
     def accounts(self, world: World) -> Mapping[str, Account]: ...
@@ -92,8 +91,8 @@ class Nous:
         del world
         return 0
 
-    def dead(self, world: World) -> Counter[str]:
-        return Counter(letter.session_id or letter.id for letter in world.dead.letters(limit=10**6))
+    def dead(self, world: World) -> dict[str, str]:
+        return {letter.session_id or letter.id: letter.reason for letter in world.dead.letters(limit=10**6)}
 
     def accounts(self, world: World) -> Mapping[str, Account]:
         return {each.group: world.ledger.account(each) for each in world.subscriptions}
