@@ -15,7 +15,7 @@ A reply that is lost takes its connection with it, as in any network that keeps 
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Literal, Self
@@ -74,14 +74,16 @@ class Proxy:
         self._loop.close()
 
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
-        try:
+        # Closed whatever ends this, even if that is cancelled in turn: one that is left open is told of later.
+        with closing(to_client), suppress(OSError):  # no server: nobody can be connected with it
             server, to_server = await asyncio.open_unix_connection(str(self._socket))
-        except OSError:  # no server: nobody can be connected with it
-            to_client.close()
-            return
+            with closing(to_server):
+                await self._pass_on((client, to_client), (server, to_server))
+
+    async def _pass_on(self, client: "_Side", server: "_Side") -> None:
         pumps = [
-            asyncio.ensure_future(self._pump(client, to_server, self._as_it_is)),
-            asyncio.ensure_future(self._pump(server, to_client, self._reply)),
+            asyncio.ensure_future(self._pump(client[0], server[1], self._as_it_is)),
+            asyncio.ensure_future(self._pump(server[0], client[1], self._reply)),
         ]
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
@@ -89,8 +91,6 @@ class Proxy:
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
-            to_server.close()
-            to_client.close()
 
     async def _pump(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, change: Callable[[bytes], "_Passed"]
@@ -123,3 +123,4 @@ class Proxy:
 
 
 _Passed = tuple[bytes, Manner | None]
+_Side = tuple[asyncio.StreamReader, asyncio.StreamWriter]
