@@ -55,7 +55,7 @@ def wait_for_write(client: Any) -> None:
         is_stuck = known.get("aof_last_write_status", "ok") != "ok"
         if is_stuck or not known.get("aof_buffer_length", 0) or time.monotonic() > until:
             return
-        time.sleep(pause)
+        time.sleep(pause)  # a server tells nobody when it has written
 
 
 def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
