@@ -45,12 +45,12 @@ class RedisPublishing:
         for kind in {type(event) for event in events}:
             self._groups.ensure_subscribers(self._keys.stream(kind.type, lane), kind)
         receipts = [self._publish(event, lane) for event in events]
+        markers = [self._keys.marker(each.event_id) for each in receipts]
         if durable:
             # The upload is waited for with it: the script has seen that, so it stands before the event in the log.
-            markers = [self._keys.marker(each.event_id) for each in receipts]
             wait_for_disk(self._client, markers, ttl=self._marker_ttl)
-        else:
-            wait_for_write(self._client)
+        elif markers:
+            wait_for_write(self._client, markers)
         return receipts
 
     def release(self, event: Event) -> bool:

@@ -28,34 +28,47 @@ _LONGEST = 25.0
 _PUT_OFF = 2.5
 """Seconds: a little more than those for which a server that syncs once a second leaves unwritten what it has taken."""
 
+_LOST = "the server has lost what it had taken; publish it again"
+
 _SILENT = 2.0
 """Seconds of waiting of which nothing is said: nearly all are over by then."""
 
 log = structlog.get_logger(__name__)
 
 
-def wait_for_write(client: Any) -> None:
-    """Return when the server has written to its log what it has taken, so that its death alone cannot lose that.
+def wait_for_write(client: Any, keys: Sequence[str]) -> None:
+    """Return when the server has written to its log what it has taken, *keys* among it: its death cannot lose that.
 
     It nearly always has when it answers. But one that syncs its log once a second writes nothing while that takes, for
-    up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One whose disk takes nothing is
-    not waited for: it says so by itself, and refuses what comes next.
+    up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One that died meanwhile may
+    have a successor that has nothing left to write: so each time *keys* are looked for as well, in the same breath.
 
     Raises:
-        Unavailable: it did not answer, and may have lost what it had taken; publishing again is safe.
+        Unavailable: it did not answer, has lost what it had taken, or its disk takes nothing; publishing again is safe.
     """
     until = time.monotonic() + _PUT_OFF
     for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):
         try:
-            with translated():
-                # What comes before this question is written by now, or put off: it stands in the buffer.
-                known = client.info("persistence")
+            # What comes before this question is written by now, or put off: it stands in the buffer.
+            known, found = _written_and_found(client, keys)
         except Fatal:  # whoever may not ask, or finds nobody who knows, has what the server's answer was worth
             return
-        is_stuck = known.get("aof_last_write_status", "ok") != "ok"
-        if is_stuck or not known.get("aof_buffer_length", 0) or time.monotonic() > until:
+        if found < len(keys):
+            raise Unavailable(_LOST)
+        unwritten = known.get("aof_buffer_length", 0)
+        if unwritten and known.get("aof_last_write_status", "ok") != "ok":
+            raise Unavailable("Redis cannot write to its disk what it took: make room there, then publish it again")
+        if not unwritten or time.monotonic() > until:
             return
         time.sleep(pause)  # a server tells nobody when it has written
+
+
+def _written_and_found(client: Any, keys: Sequence[str]) -> tuple[Mapping[str, Any], int]:
+    """How the writing of its log goes, and how many of *keys* there are: both of one and the same server."""
+    with translated(), client.pipeline(transaction=False) as pipe:
+        pipe.info("persistence")
+        pipe.exists(*keys)
+        return pipe.execute()
 
 
 def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
@@ -79,7 +92,7 @@ def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
     if isinstance(confirmed, redis.ResponseError):
         raise Misconfigured(f"durable publishing needs Redis 7.2 or later with an AOF: {reason_of(confirmed)}")
     if not all(are_there):
-        raise Unavailable("the server has lost what it had taken; publish it again")
+        raise Unavailable(_LOST)
     if not confirmed[0]:
         raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to be told that it has")
 

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,7 +20,6 @@ from nous.readable import one_line
 from nous.runtime.publish import AT_ONCE, About
 from nous.runtime.track import Step
 from nous.scope import Scope
-from nous.server.check import write_trouble
 from nous.transcript.sniff import UnknownFormat
 from nous.wiring import World, build
 from nous.wiring.producer import producer_of
@@ -78,8 +76,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     failures: list[NousError] = []
     how = {"upload": upload, "durable": durable, "lane": Lane.BULK if bulk else Lane.LIVE, "again": again}
     handed_over = list(_hand_over(producer_of(world), paths, failures, about=about, **how))
-    for what in _to_be_known(world, durable=durable) if handed_over else ():
-        _warn(what)
+    if handed_over and not _is_anybody_there(world):
+        _warn("no worker runs yet; `nous up` or `nous worker` will deal with them")
     steps, told = _waited(world, handed_over, failures, timeout=timeout) if wait else ({}, _told(handed_over))
     if as_json:
         print_json([_row(path, each, steps.get(each.event.id, [])) for path, each in handed_over])
@@ -125,13 +123,12 @@ def _hand_over(
             say(one_line(f"nous: {about}{error}{hint}"), err=True)
 
 
-def _to_be_known(world: World, *, durable: bool) -> Iterator[str]:
-    """What is in the way of sessions that a server has just taken, and wrote down if they are *durable*."""
-    with suppress(NotAllowed):  # who may only publish is not told who works
-        if not workers_seen(world.rq_client, world.job_names):
-            yield "no worker runs yet; `nous up` or `nous worker` will deal with them"
-    if not durable and (trouble := write_trouble(world.client)):
-        yield f"the server took that, and cannot write it down yet: {trouble}; make room there"
+def _is_anybody_there(world: World) -> bool:
+    """Whether a worker runs; who may only publish is not told, and supposes so."""
+    try:
+        return bool(workers_seen(world.rq_client, world.job_names))
+    except NotAllowed:
+        return True
 
 
 def _warn(what: str) -> None:

@@ -101,11 +101,13 @@ class Attempts:
         try:
             with self._leases.held(delivery.ticket):
                 verdict = execute(worker, delivery, kit=self._kit, bus=self._bus, patience=self._patience)
-        except Exception as error:  # noqa: BLE001 (whatever a handler raises is written down here, and followed by something)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 (whatever a handler raises, be it to exit, is written down here)
             raise AttemptFailed(self._settle(delivery, error)) from None
         return "done" if isinstance(verdict, Committed) else "nothing to do: it was committed meanwhile"
 
-    def _settle(self, delivery: Delivery, error: Exception) -> str:
+    def _settle(self, delivery: Delivery, error: BaseException) -> str:
         """Decide what follows from *error*, write it down, and say it."""
         reason, trace = said(error), traced(error)
         if not isinstance(error, NousError):

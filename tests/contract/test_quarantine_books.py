@@ -1,7 +1,11 @@
-"""A quarantined job whose end a server does not take: nobody died of it."""
+"""What a quarantined job is blamed for, and what not."""
 
+import signal
+
+import pytest
 import redis
 from builders.rq import order_of
+from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from structlog.testing import capture_logs
 
@@ -21,9 +25,7 @@ def test_a_server_that_is_full_when_a_job_ends_does_not_end_its_process(
     order = order_of(7)
     jobs.submit(order)
     queue = queue_named(order.queue, redis_client)
-    worker = QuarantineWorker(
-        [queue], name="worker", connection=redis_client, job_class=AllowListedJob, serializer=JSONSerializer
-    )
+    worker = _worker(queue, redis_client)
     worker.runner = filling
     job = AllowListedJob.fetch(order.id, connection=redis_client, serializer=JSONSerializer)
     execution = worker.prepare_execution(job)
@@ -35,3 +37,42 @@ def test_a_server_that_is_full_when_a_job_ends_does_not_end_its_process(
 
     assert not is_done
     assert [each["job_id"] for each in said] == [order.id]
+
+
+@pytest.mark.parametrize(
+    ("status", "is_to_blame"),
+    [(signal.SIGKILL, True), (1 << 8, True), (signal.SIGTERM, False), (signal.SIGHUP, False)],
+    ids=["killed", "exited", "asked to end", "hung up on"],
+)
+def test_a_job_is_blamed_for_the_end_of_its_process_unless_somebody_asked_for_it(
+    jobs: RqJobs, redis_client: redis.Redis, status: int, *, is_to_blame: bool
+) -> None:
+    order = order_of(7)
+    jobs.submit(order)
+    job = AllowListedJob.fetch(order.id, connection=redis_client, serializer=JSONSerializer)
+
+    assert _worker(queue_named(order.queue, redis_client), redis_client).is_to_blame(job, status) == is_to_blame
+
+
+def test_a_job_has_hung_that_was_looked_at_for_as_long_as_it_may_take_and_not_one_that_slept_with_its_machine(
+    jobs: RqJobs, redis_client: redis.Redis
+) -> None:
+    order = order_of(7)
+    jobs.submit(order)
+    queue = queue_named(order.queue, redis_client)
+    worker = _worker(queue, redis_client)
+    worker.register_birth()
+    job = AllowListedJob.fetch(order.id, connection=redis_client, serializer=JSONSerializer)
+    job.timeout = 2 * worker.job_monitoring_interval
+
+    worker.maintain_heartbeats(job, worker.prepare_execution(job))
+    slept = worker.is_to_blame(job, None)
+    worker.maintain_heartbeats(job, worker.prepare_execution(job))
+
+    assert (slept, worker.is_to_blame(job, None)) == (False, True)
+
+
+def _worker(queue: Queue, client: redis.Redis) -> QuarantineWorker:
+    return QuarantineWorker(
+        [queue], name="worker", connection=client, job_class=AllowListedJob, serializer=JSONSerializer
+    )

@@ -129,16 +129,20 @@ def test_a_server_is_not_stopped_while_its_disk_has_not_what_it_took_last(
 
 
 @needs_a_full_device
-def test_whoever_publishes_what_the_disk_does_not_take_is_told(nous: Nous, tmp_path: Path, client: redis.Redis) -> None:
+def test_what_the_disk_does_not_take_is_not_published_until_it_does(
+    nous: Nous, tmp_path: Path, client: redis.Redis
+) -> None:
     session = tmp_path / "session.txt"
     session.write_text("User: What is a gift?\n\nAssistant: Something that is given.\n")
     nous("publish", session, "--session", "first")
 
     with losing(client):
-        result = nous("publish", session, "--session", "last")
+        refused = nous("publish", session, "--session", "last")
+    once_more = nous("publish", session, "--session", "last")
 
-    assert result.exit_code == 0
-    assert "the server took that, and cannot write it down yet: MISCONF" in result.stderr
+    assert (refused.exit_code, refused.stdout) == (UNAVAILABLE, "")
+    assert "Redis cannot write to its disk" in refused.stderr
+    assert (once_more.exit_code, once_more.stderr.count("cannot write")) == (0, 0)
 
 
 @needs_a_full_device

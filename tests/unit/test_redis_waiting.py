@@ -59,24 +59,22 @@ def test_what_is_published_durably_is_refused_where_no_disk_can_confirm_it(ended
 
 
 class Busy(fakeredis.FakeRedis):
-    """A server whose disk is busy: it tells in turn how the writing of its log goes."""
+    """A server whose disk is busy: it tells in turn how the writing of its log goes, and how many keys it finds."""
 
     def __init__(self, *told: Any) -> None:
         super().__init__(server=fakeredis.FakeServer())
         self.told = list(told)
 
-    def info(self, *_: Any, **__: Any) -> Any:
-        answer = self.told.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+    def pipeline(self, *_: Any, **__: Any) -> Any:
+        return Said(self.told.pop(0))
 
 
-UNWRITTEN = {"aof_buffer_length": 400, "aof_last_write_status": "ok"}
+UNWRITTEN = ({"aof_buffer_length": 400, "aof_last_write_status": "ok"}, 1)
+WRITTEN = ({"aof_buffer_length": 0, "aof_last_write_status": "ok"}, 1)
 
 
 def test_publishing_waits_until_the_server_has_written_what_it_took(ended: Any) -> None:
-    client = Busy(*[UNWRITTEN] * 5, {"aof_buffer_length": 0}, UNWRITTEN)
+    client = Busy(*[UNWRITTEN] * 5, WRITTEN, UNWRITTEN)
 
     RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
 
@@ -86,13 +84,13 @@ def test_publishing_waits_until_the_server_has_written_what_it_took(ended: Any) 
 @pytest.mark.parametrize(
     "answer",
     [
-        {},  # it has no such log
-        UNWRITTEN | {"aof_last_write_status": "err"},
+        ({}, 1),  # it has no such log
+        ({"aof_buffer_length": 0, "aof_last_write_status": "err"}, 1),  # it told of that before
         NoPermissionError("this user has no permissions to run the 'info' command"),
     ],
-    ids=["no log", "a full disk", "no permission"],
+    ids=["no log", "a disk that was full", "no permission"],
 )
-def test_publishing_does_not_wait_for_what_cannot_be_known_or_does_not_come(ended: Any, answer: Any) -> None:
+def test_publishing_does_not_wait_for_what_cannot_be_known_or_is_over(ended: Any, answer: Any) -> None:
     client = Busy(answer, UNWRITTEN)
 
     RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
@@ -100,11 +98,26 @@ def test_publishing_does_not_wait_for_what_cannot_be_known_or_does_not_come(ende
     assert client.told == [UNWRITTEN]
 
 
-def test_a_server_that_dies_with_what_it_had_not_written_has_not_confirmed_it(ended: Any) -> None:
-    client = Busy(UNWRITTEN, redis.ConnectionError("gone"))
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (redis.ConnectionError("gone"), "did not answer"),
+        (({"aof_buffer_length": 0}, 0), "has lost what it had taken"),  # by its successor, which never had it
+        (({"aof_buffer_length": 400, "aof_last_write_status": "err"}, 1), "cannot write to its disk"),
+    ],
+    ids=["dead", "dead, with a successor", "a full disk"],
+)
+def test_a_server_that_cannot_have_written_what_it_took_has_not_confirmed_it(
+    ended: Any, answer: Any, reason: str
+) -> None:
+    client = Busy(UNWRITTEN, answer)
 
-    with pytest.raises(Unavailable, match="did not answer"):
+    with pytest.raises(Unavailable, match=reason):
         RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
+
+
+def test_publishing_nothing_asks_nothing() -> None:
+    assert RedisBus(Busy(), plan_of=lambda _: Plan()).publish() == []
 
 
 class Slow(fakeredis.FakeRedis):
@@ -117,7 +130,7 @@ class Slow(fakeredis.FakeRedis):
 class Said:
     """What a server says to all that it is asked at once."""
 
-    def __init__(self, answers: list[Any]) -> None:
+    def __init__(self, answers: Any) -> None:
         self._answers = answers
 
     def __enter__(self) -> Self:
@@ -129,8 +142,13 @@ class Said:
 
     def execute_command(self, *_: Any) -> None: ...
 
-    def execute(self, *, raise_on_error: bool) -> list[Any]:
-        assert not raise_on_error
+    def info(self, *_: Any) -> None: ...
+
+    def exists(self, *_: Any) -> None: ...
+
+    def execute(self, *, raise_on_error: bool = True) -> Any:
+        if raise_on_error and isinstance(self._answers, Exception):
+            raise self._answers
         return self._answers
 
 

@@ -158,7 +158,7 @@ def test_an_attempt_whose_process_died_is_made_again_by_the_sweeper_alone(runtim
     runtime.dispatcher.dispatch()
     runtime.toy.behave = _die
 
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         runtime.run()
     runtime.toy.behave = _succeed
     runtime.sweeper.sweep()
@@ -216,7 +216,7 @@ def test_a_job_of_an_attempt_that_was_given_up_does_nothing(runtime: Any, ended:
 
 
 def _die(_: Event) -> Effects:
-    raise SystemExit(9)
+    raise KeyboardInterrupt
 
 
 def _succeed(_: Event) -> Effects:

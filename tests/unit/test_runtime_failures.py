@@ -49,6 +49,27 @@ def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
     assert "will be tried again" in capsys.readouterr().err
 
 
+class Panic(BaseException):
+    """As a native library raises it, so that nobody takes it for an error."""
+
+
+@pytest.mark.parametrize("raised", [SystemExit(0), Panic("index out of range")], ids=["exit", "panic"])
+def test_a_handler_that_tries_to_exit_has_failed_like_any_other(
+    runtime: Any, ended: Any, raised: BaseException
+) -> None:
+    runtime.bus.publish(ended())
+    runtime.dispatcher.dispatch()
+    runtime.toy.behave = _raise(raised)
+
+    for _ in range(10):
+        runtime.run()
+        runtime.later(20)
+        runtime.sweeper.sweep()
+
+    assert len(runtime.toy.seen) == 3
+    assert runtime.account == Account(received=1, dead=1)
+
+
 def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended())
     runtime.dispatcher.dispatch()
@@ -140,7 +161,7 @@ def test_the_second_crash_leads_into_quarantine_and_neighbours_live(runtime: Any
     runtime.toy.behave = _only("poison", _die)
 
     for _ in range(2):
-        with pytest.raises(SystemExit):
+        with pytest.raises(KeyboardInterrupt):
             runtime.run()
         runtime.run()
         runtime.later()
@@ -156,12 +177,12 @@ def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, en
     runtime.toy.behave = _die
 
     for _ in range(2):
-        with pytest.raises(SystemExit):
+        with pytest.raises(KeyboardInterrupt):
             runtime.run()
         runtime.later()
         runtime.sweeper.sweep()
     for _ in range(2):
-        with pytest.raises(SystemExit):
+        with pytest.raises(KeyboardInterrupt):
             runtime.run(Line.QUARANTINE)
         order = runtime.jobs.submitted[-1]
         runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, order.attempt)
@@ -180,7 +201,7 @@ def test_a_killed_fleet_in_quarantine_is_not_held_against_its_event(runtime: Any
     for _ in range(6):
         for line in (Line.LIVE, Line.QUARANTINE):
             if runtime.jobs.backlog("toy", line):
-                with pytest.raises(SystemExit):
+                with pytest.raises(KeyboardInterrupt):
                     runtime.run(line)
         runtime.later()
         runtime.sweeper.sweep()
@@ -217,7 +238,7 @@ def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any)
     runtime.dispatcher.dispatch()
     runtime.toy.behave = _die
     for line in (Line.LIVE, Line.LIVE, Line.QUARANTINE):
-        with pytest.raises(SystemExit):
+        with pytest.raises(KeyboardInterrupt):
             runtime.run(line)
         runtime.later()
         runtime.sweeper.sweep()
@@ -251,14 +272,14 @@ def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
 
 
 def _die(_: Event) -> Effects:
-    raise SystemExit(9)
+    raise KeyboardInterrupt
 
 
 def _succeed(_: Event) -> Effects:
     return Effects()
 
 
-def _raise(error: Exception) -> Callable[[Event], Effects]:
+def _raise(error: BaseException) -> Callable[[Event], Effects]:
     def behave(_: Event) -> Effects:
         raise error
 

@@ -37,6 +37,29 @@ class QuarantineWorker(Worker):
     """A stock RQ worker whose jobs, in the process that is forked for each, find the world at hand."""
 
     runner: Runner
+    looks = 0
+    """How often this process has looked whether its job hangs; it looks at no other meanwhile."""
+
+    def is_to_blame(self, job: Job, status: int | None) -> bool:
+        """Whether the job, whose process came to an end with that *status*, killed it; none is told of one that hung.
+
+        RQ takes a job for hung by the clock on the wall, which goes on while a machine sleeps, or all of a container is
+        paused. So only one that was looked at for as long as it may take has hung.
+        """
+        if status is None:
+            allowed: Any = job.timeout
+            return self.looks * self.job_monitoring_interval >= allowed
+        return not (os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED)
+
+    @override
+    def monitor_work_horse(self, job: Job, queue: Queue, execution: Execution) -> None:
+        self.looks = 0
+        super().monitor_work_horse(job, queue, execution)
+
+    @override
+    def maintain_heartbeats(self, job: Job, execution: Execution) -> None:
+        self.looks += 1
+        super().maintain_heartbeats(job, execution)
 
     @override
     def serialize(self) -> dict[str, Any]:
@@ -60,8 +83,8 @@ def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runne
     """
 
     def on_death(job: Job, _pid: int | None, status: int | None, *_usage: Any) -> None:
-        if status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED:
-            log.warning("a job was asked to end, by whoever ends all of a service or a session", job_id=job.id)
+        if not quarantine.is_to_blame(job, status):
+            log.warning("a job was ended by whoever ends or stops a service, or by a machine's sleep", job_id=job.id)
             return
         try:
             blame(*words_in(job.data))
