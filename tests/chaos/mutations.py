@@ -228,8 +228,9 @@ def _read(report: Path) -> tuple[str, str, str]:
             is_test = wrong.tag == "failure" or said.startswith("failed on teardown")
             is_caught = is_test and not _NO_TEST.search(wrong.get("message", ""))
             return "caught" if is_caught else "useless", case.get("name", ""), said
-    if not cases or any(each.tag == "skipped" for case in cases for each in case):
-        return "useless", "", "a test was skipped, or there was none"
+    skipped = [case.get("name", "") for case in cases if case.find("skipped") is not None]
+    if skipped or not cases:
+        return "useless", "", f"skipped: {', '.join(skipped)}" if skipped else "there was no test"
     return "survived", "", ""
 
 
