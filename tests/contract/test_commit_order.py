@@ -12,7 +12,7 @@ from nous.bus.base import Bus, Committed, Delivery, Lane, Refused, Subscription
 from nous.bus.keys import BusKeys
 from nous.effects import Effects, ExpectEpisode, KeepDecision, NoteTried
 from nous.episode import Decision
-from nous.errors import InTheWay
+from nous.errors import Fatal, InTheWay
 from nous.events import FactsUnembedded, SessionEnded
 from nous.scope import Scope
 
@@ -47,9 +47,10 @@ def test_a_commit_that_breaks_off_leaves_its_delivery_pending_and_can_be_repeate
     bus: Bus, delivery: Delivery, redis_client: redis.Redis
 ) -> None:
     following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
-    redis_client.set(FOLLOWING, "in the way")
+    # That a stream has no id left to give is seen by nobody before it is written to.
+    redis_client.xadd(FOLLOWING, {"last": "of all"}, id=f"{2**64 - 1}-{2**64 - 1}")
 
-    with pytest.raises(InTheWay, match="WRONGTYPE"):
+    with pytest.raises(Fatal, match="exhausted"):
         bus.commit(delivery, Effects(events=(following,)))
 
     assert bus.open(delivery.ticket) == delivery

@@ -86,6 +86,15 @@ def test_what_somebody_else_acknowledges_is_set_aside_and_can_be_redriven(shop: 
     assert_set_aside(shop, 1)
 
 
+def test_what_somebody_else_acknowledged_is_not_begun(shop: Shop) -> None:
+    first, *_ = shop.receive()
+
+    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+
+    assert shop.bus.open(first.ticket) is None
+    assert shop.bus.begin(first.ticket, attempt=first.progress.attempt, lease=LEASE) is None
+
+
 def test_what_is_pending_of_a_consumer_that_is_deleted_is_set_aside(shop: Shop) -> None:
     shop.receive()
 
