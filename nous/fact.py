@@ -7,6 +7,7 @@ is ever overwritten and every verdict can be read again.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple, Self
 from uuid import UUID
 
@@ -84,15 +85,33 @@ class Superseded:
     valid_to: datetime | None = None
 
 
+class LinkKind(StrEnum):
+    """How two facts that are both kept stand to each other.
+
+    `DUPLICATE`: they may say the same. `UPDATE`: the later one may replace the earlier one. `APART`: a person has
+    decided that they are two. `RELATED`: they are near, and differ in something that matters.
+    """
+
+    RELATED = "related"
+    DUPLICATE = "duplicate"
+    UPDATE = "update"
+    APART = "apart"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """*fact_id* and *other* are close, and *reason* says why both were kept."""
+    """*fact_id* and *other* are close, and *reason* says why both were kept.
+
+    `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links.
+    """
 
     fact_id: UUID
     other: UUID
     reason: str
     at: datetime
     similarity: float | None = None
+    kind: LinkKind = LinkKind.RELATED
+    likelihood: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

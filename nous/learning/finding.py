@@ -113,8 +113,16 @@ def learned(
     match verdict:
         case New():
             return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new,))
-        case Linked(fact_id=other, reason=reason, similarity=similarity):
-            linked = LinkedRow(fact_id=fact.id, other=other, reason=reason, at=occasion.at, similarity=similarity)
+        case Linked(fact_id=other):
+            linked = LinkedRow(
+                fact_id=fact.id,
+                other=other,
+                reason=verdict.reason,
+                at=occasion.at,
+                similarity=verdict.similarity,
+                kind=verdict.kind,
+                likelihood=verdict.likelihood,
+            )
             return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new, linked))
         case Richer(fact_id=other, reason=reason, similarity=similarity):
             gone = Superseded(fact_id=other, by=fact.id, reason=reason, at=occasion.at, similarity=similarity)

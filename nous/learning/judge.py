@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import ClassVar
 from uuid import UUID
 
+from nous.fact import LinkKind
 from nous.learning.guard.compare import Comparison, compare
 from nous.learning.guard.lexicon import english
 from nous.learning.guard.reading import Reading
@@ -96,14 +97,20 @@ class Supersedes:
 class Linked:
     """It is close to *fact_id*, yet not the same; the reason says what differs.
 
-    `is_open` means that the texts alone do not show it for certain: whoever understands them may still decide.
+    `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
+    `likelihood` are as in `nous.fact.Linked`.
     """
 
-    name: ClassVar[str] = "linked"
     fact_id: UUID
     reason: str
     similarity: float | None
     is_open: bool = False
+    kind: LinkKind = LinkKind.RELATED
+    likelihood: float | None = None
+
+    @property
+    def name(self) -> str:
+        return "duplicate" if self.kind is LinkKind.DUPLICATE else "linked"
 
 
 Verdict = New | Known | Richer | Supersedes | Linked
