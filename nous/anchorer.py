@@ -31,7 +31,7 @@ from nous.summary.anchored.extractive import anchored_from
 from nous.summary.anchored.keeping import kept
 from nous.summary.anchored.model import AnchoredSummary, AnchoredSummarySection
 from nous.summary.anchored.port import SummarizerError, Trouble
-from nous.summary.evidence import Evidence
+from nous.summary.heuristic.record import SessionRecord
 from nous.summary.json_text import object_in
 from nous.summary.prompting import Prompt
 from nous.summary.tags import summary_in
@@ -187,7 +187,7 @@ def _said_at(event: SessionEvent, transcript: Transcript, now: datetime) -> date
 
 def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSummary:
     """*summary* with every file that the session wrote to: that is known without a model."""
-    files = "\n".join(f"- {path}" for path in Evidence(transcript).files)
+    files = "\n".join(f"- {path}" for path in SessionRecord(transcript).files)
     return kept(AnchoredSummary.of({"files_touched": files}), summary)[0]
 
 

@@ -15,8 +15,8 @@ from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, Mo
 from nous.llm.books import Tally
 from nous.matter import Matter
 from nous.summary import answer
-from nous.summary.extractive import Extracted
 from nous.summary.grounding import grounded
+from nous.summary.heuristic.summarize import Extracted
 from nous.summary.measure import off_size
 from nous.summary.merging import merged
 from nous.summary.prompting import Prompt, decisions_block, fenced

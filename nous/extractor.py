@@ -13,8 +13,8 @@ from nous.llm.base import AnswerUnusable, Model, ModelRefused, Question
 from nous.llm.books import Tally
 from nous.matter import Matter
 from nous.summary.answer import facts_schema, read_facts
-from nous.summary.fallback import facts_of
 from nous.summary.grounding import grounded
+from nous.summary.heuristic.fallback import facts_of
 from nous.summary.prompting import Prompt, fenced
 
 MOST_SHOWN = 16_000

@@ -81,6 +81,14 @@ def without_code(text: str) -> str:
     return "\n".join([*parts, text[position:]])
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return *text*, or as many whole words of it as *longest* characters hold, with an ellipsis."""
+    if len(text) <= longest:
+        return text
+    head = text[: longest - 1]
+    return f"{head[: head.rfind(' ') if ' ' in head[longest // 2 :] else len(head)].rstrip(' ,;:')}…"
+
+
 def _sentences_of_prose(text: str, start: int, end: int) -> Iterator[Span]:
     begun = start
     for gap in _GAP.finditer(text, start, end):

@@ -32,9 +32,8 @@ from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.matter import Matter
 from nous.summary.announcing import announcement
 from nous.summary.decisions import decided_facts, shown_decisions
-from nous.summary.evidence import Evidence
-from nous.summary.extractive import Extracted, summarize
-from nous.summary.merging import merged
+from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Kind, Transcript
 
 NAME = "episode-summarizer"
@@ -178,7 +177,7 @@ class _Session:
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
         """The episode in the transcript's own words; *made_do* says why there is no better one."""
-        told = self._extracted()
+        told = summarize(self.transcript)
         return self._episode(
             summary=told.summary,
             candidate_facts=(*decided_facts(self.brief.decisions), *told.candidate_facts),
@@ -195,23 +194,12 @@ class _Session:
             summary=understood.summary,
             candidate_facts=(*decided_facts(self.brief.decisions), *understood.candidate_facts),
             tier=Tier.LLM,
-            files_touched=tuple(Evidence(self.transcript).files),
+            files_touched=tuple(SessionRecord(self.transcript).files),
             model=author.model.id,
             prompt_version=author.prompt.version,
             tokens=understood.tokens,
             dropped_facts=understood.dropped,
         )
-
-    def _extracted(self) -> Extracted:
-        """The transcript as a whole; where it takes several windows, with the points that each of them has to make.
-
-        Facts are taken from the whole, because only that knows what was undone later.
-        """
-        whole = summarize(self.transcript)
-        if len(self._windows.windows) == 1:
-            return whole
-        parts = [summarize(window.transcript) for window in self._windows.windows]
-        return replace(merged(parts, told=whole.summary.summary), candidate_facts=whole.candidate_facts)
 
     def _episode(self, **told: Any) -> Episode:
         event, transcript, windows = self.event, self.transcript, self._windows

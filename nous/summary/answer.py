@@ -14,9 +14,9 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from nous.episode import CandidateFact, Category, Outcome, Summary
 from nous.errors import BadInput
+from nous.prose import shortened
 from nous.summary import answer_repair as repair
 from nous.summary.json_text import object_in
-from nous.summary.statements import shortened
 from nous.summary.tags import summary_in
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000

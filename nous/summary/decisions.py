@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from nous.episode import CandidateFact, Category, Decision
 from nous.secrets import looks_secret
-from nous.summary.evidence import Evidence
-from nous.summary.facts import verdicts
-from nous.summary.names import subject_of
+from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.sentences import names
+from nous.summary.heuristic.statements import verdicts
 from nous.transcript.model import Transcript
 
 LEAST_SURE = 0.6
@@ -16,14 +16,12 @@ MOST = 20
 """Of an episode whose facts are capped, the newest: the others are for what it has taught."""
 
 _LONGEST = 1000
-_CATEGORIES = {"The user rejected": "rejection", "The user approved": "approval", "Asked": "answer"}
 
 
 def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
-    """What the user approved, rejected, or answered when asked."""
-    for verdict in verdicts(Evidence(transcript)):
-        category = next((name for lead, name in _CATEGORIES.items() if verdict.text.startswith(lead)), "decision")
-        yield Decision(description=verdict.text, category=category, turns=verdict.turns)
+    """Return what the user approved, rejected, or answered when asked."""
+    for verdict in verdicts(SessionRecord(transcript)):
+        yield Decision(description=verdict.text, category=verdict.kind, turns=(verdict.turn,))
 
 
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
@@ -33,7 +31,7 @@ def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
         yield CandidateFact(
             text=decision.description,
             category=Category.DECISION,
-            subject=subject_of(decision.description, decision.category),
+            subject=next(iter(names(decision.description)), decision.category),
             confidence=decision.confidence,
         )
 

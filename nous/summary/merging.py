@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from nous.caps import MOST_CANDIDATES, MOST_POINTS
 from nous.episode import CandidateFact
-from nous.summary.extractive import Extracted
-from nous.summary.lessons import alike
-from nous.summary.topics import MOST as MOST_TOPICS
+from nous.summary.heuristic.sentences import alike
+from nous.summary.heuristic.summarize import Extracted
+from nous.summary.heuristic.title import MOST_TOPICS
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from typing import Any
 from nous.brief import BETWEEN, Passage
 from nous.episode import Decision
 from nous.errors import BadInput
-from nous.summary.statements import shortened
+from nous.prose import shortened
 
 _MARK = 8
 _MOST_DECISIONS, _LONGEST_DECISION = 40, 500

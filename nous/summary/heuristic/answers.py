@@ -1,0 +1,133 @@
+"""Questions of the user with the answer that the session gave them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from nous.language import words
+from nous.prose import sentences
+from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.sentences import content_words, identifiers, plain
+from nous.transcript.model import Entry
+
+_ANSWER_WORDS = 36
+_CODE_CHARS = 240
+"""Characters up to which a code block is part of an answer."""
+
+_QUESTION_WORDS = 16
+_LEAD_UP = re.compile(r"(?:[.;:]|, (?:but|and|so)| - )\s+|\s(?=(?:What|Why|How|Where|Which|When) )")
+_FOREIGN = 0.2
+"""The share of letters beyond ASCII from which a text counts as in another language."""
+
+_YES_OR_NO = re.compile(r"(?:yes|no|nope|yeah|yep|not?)\b", re.IGNORECASE)
+_SKIPPED = ("#", "|", "---", ">", "<")
+
+
+class Answered(NamedTuple):
+    """A question, its answer, its turn, and how concrete the answer is: names, numbers and code in it."""
+
+    question: str
+    answer: str
+    turn: int
+    concreteness: int
+
+
+def answered(record: SessionRecord) -> Iterator[Answered]:
+    """Return the questions of the user that were answered, in order."""
+    for turn in record.turns:
+        question = next((one.text for one in turn.asked if _asks(one.text)), "")
+        answer = _answer(turn, question, record.entries) if question else ""
+        if answer and not _is_vague(answer):
+            yield Answered(_short(question), answer, turn.number, len(set(identifiers(answer))))
+
+
+def _asks(text: str) -> bool:
+    """Return whether *text* wants to know how things are, and is no order, doubt or question about the work itself."""
+    known = words()
+    is_question = (
+        text.rstrip("\"')").endswith("?") or known.opens("interrogative", text) or known.says("wants_to_know", text)
+    )
+    return (
+        is_question
+        and bool(content_words(text))
+        and not (known.opens("order", text) or known.says("about_the_work", text))
+    )
+
+
+def _short(question: str) -> str:
+    """Return the last words of a long question: what leads up to it is not asked."""
+    found = question.split()
+    clause = _LEAD_UP.split(question)[-1]
+    return clause if len(found) > _QUESTION_WORDS and len(clause.split()) > 2 else question
+
+
+def _is_vague(answer: str) -> bool:
+    """Return whether an answer offers a choice, guesses, or is in a language that the rules do not know."""
+    known = words()
+    is_foreign = sum(not letter.isascii() for letter in answer) > len(answer) * _FOREIGN
+    return is_foreign or known.says("proposes", answer) or known.says("hedge", answer)
+
+
+def _answer(turn: Turn, question: str, entries: Sequence[Entry]) -> str:
+    """Return what answers *question* best: from the sentence that shares most words with it, or from the first one.
+
+    The last message of the turn goes first: what stands before it was said while the agent was still looking.
+    """
+    told = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
+    if not told:
+        return ""
+    asked = set(content_words(question))
+    last = [part for part in told if part.place == told[-1].place]
+    fits = {part: _fit(part, asked) for part in told}
+    start = max(told, key=lambda part: (fits[part], part.place)) if max(fits.values()) > fits[last[0]] + 1 else last[0]
+    return _run_on(told, start)
+
+
+class _Part(NamedTuple):
+    """A statement of a message, or a short code block."""
+
+    text: str
+    place: int
+    number: int
+    is_code: bool = False
+
+
+def _parts(entry: Entry, place: int) -> list[_Part]:
+    """Return what a message states, in order; announcements, offers, headings and mere exclamations are left out."""
+    found: list[_Part] = []
+    for number, (start, end) in enumerate(sentences(entry.text)):
+        raw = entry.text[start:end]
+        if raw.startswith("```"):
+            body = " ".join(raw.strip("`").split("\n", 1)[-1].split())
+            if 0 < len(body) <= _CODE_CHARS and found:
+                found.append(_Part(f"`{body}`", place, number, is_code=True))
+        elif not raw.startswith(_SKIPPED) and (text := plain(raw)) and not _is_idle(text):
+            found.append(_Part(text, place, number))
+    return found
+
+
+def _is_idle(text: str) -> bool:
+    known = words()
+    if text.endswith("?") or any(known.says(name, text) for name in ("about_to", "offers_more", "asks")):
+        return True
+    return known.opens("narrates", text) or (
+        len(text.split()) < 3 and not _YES_OR_NO.match(text) and not identifiers(text)
+    )
+
+
+def _fit(part: _Part, asked: set[str]) -> float:
+    """Return how many words of the question a statement takes up; a yes or no counts as one."""
+    return len(asked & set(content_words(part.text))) + bool(_YES_OR_NO.match(part.text))
+
+
+def _run_on(told: Sequence[_Part], start: _Part) -> str:
+    """Return *start* and what follows it in its message, within the length of an answer."""
+    found: list[str] = []
+    room = _ANSWER_WORDS
+    for part in told[told.index(start) :]:
+        length = len(part.text.split())
+        if part.place != start.place or (found and length > room):
+            break
+        found.append(part.text)
+        room -= length
+    return " ".join(found)

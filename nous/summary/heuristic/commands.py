@@ -1,0 +1,166 @@
+"""Command lines that a session ran: which test, build, lint or format, in which directory, and whether they passed."""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nous.actions import Action
+from nous.transcript.model import Entry, Kind, Transcript
+
+
+class Purpose(StrEnum):
+    """What a command line is run for."""
+
+    TEST = "test"
+    BUILD = "build"
+    LINT = "lint"
+    FORMAT = "format"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun:
+    """One run of a command line in a directory; `is_whole` is false where it picks some tests or files."""
+
+    purpose: Purpose
+    command: str
+    directory: str
+    turn: int
+    place: int
+    passed: bool
+    is_whole: bool
+
+
+_RUNNER = (
+    r"(?:(?:npm|pnpm|yarn|bun|deno)(?: run| task)?|mise(?: run)?|make|just|task|rake|poe|nox|tox|\./gradlew|gradlew?)"
+)
+_WRAPPED = r"(?:(?:uv|poetry|pipenv|pdm|hatch|rye) run |(?:npx|bunx|pnpm exec|yarn exec|bundle exec|python3? -m) )?"
+_PURPOSES = {
+    Purpose.TEST: rf"{_RUNNER} [\w:-]*tests?\b[\w:-]*|(?:make|just|task|\./gradlew|gradlew?) check\b|{_WRAPPED}(?:pytest|unittest|tox|nox|vitest"
+    r"|jest|mocha|rspec|phpunit|ctest)\b|(?:go|cargo|dotnet|swift|mvn|flutter|mix|zig build) test\b|cargo nextest\b",
+    Purpose.FORMAT: rf"{_RUNNER} (?:[\w-]+:)?(?:fmt|format|prettier)\b[\w:-]*|{_WRAPPED}(?:ruff format|black|prettier)\b"
+    r"|gofmt\b|(?:go|cargo|terraform) fmt\b",
+    Purpose.LINT: rf"{_RUNNER} (?:[\w-]+:)?(?:lint|check|typecheck|type-check|clippy|vet)\b[\w:-]*"
+    rf"|{_WRAPPED}(?:ruff check|ruff|flake8|pylint|mypy|pyright|eslint|biome|rubocop|tsc --noEmit)\b"
+    r"|golangci-lint run|cargo clippy|go vet\b|shellcheck\b",
+    Purpose.BUILD: rf"{_RUNNER} (?:[\w-]+:)?(?:build|compile)\b[\w:-]*|make(?: all)?\Z|(?:go|cargo|dotnet|swift|zig) build\b"
+    rf"|cargo check\b|{_WRAPPED}tsc\b|mvn (?:-\S+ )*(?:package|compile|install)\b|docker build\b|cmake --build",
+}
+_KNOWN = {purpose: re.compile(pattern) for purpose, pattern in _PURPOSES.items()}
+_LEAD = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|command|timeout(?: -\S+)* \S+)\s+)*")
+_PART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_REDIRECTED = re.compile(r"\s*(?:\d?>&?|&>|<|\|).*|\s+--?\s*\Z", re.DOTALL)
+_CHANGE_DIRECTORY = re.compile(r"cd\s+(['\"]?)([^'\"\s]+)\1\Z")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?\n\1\b", re.DOTALL)
+_MANNER = re.compile(
+    r" (?:-[vxqs]+|-?-(?:count|timeout|parallel|jobs)(?:[= ]\w+)?|--(?:verbose|quiet|color=\S+))(?= |\Z)"
+)
+_PICKS = re.compile(
+    r" (?:-(?:-?run|k|t|m|p|w|-workspace|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed|-package|-lib|-bin)\b|\S*::"
+    r"|\S+\.(?:py|[cm]?[jt]sx?|rb|go|rs|java|kt|php|exs?|md|json|toml|ya?ml|sh)\b)"
+    r"|(?:pytest|jest|vitest|mocha|rspec|phpunit|test|run|ruff|eslint|build) (?:-\S+ )*(?:\./)?(?!tests?/|spec/|cmd/|\.\.\.)[\w.-]+/[\w-]"
+    r"|(?:cargo|go) test (?:-\S+ )*(?!-)\w|\$|[`*]|\"[^\"]*\Z| -- -{1,2}(?:run|t|k)\b"
+)
+_FAILED = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^[ \t]*--- FAIL|^FAIL\b|^FAILED\b|\bFAILED \(|test result: FAILED"
+    r"|failures[:=] ?[1-9]|^error(?:\[\w+\])?:|ERROR task failed|npm ERR!|^make: \*\*\*|command not found|No such file"
+    r"|[Ee]xit(?:ed with)? [Cc]ode:? [1-9]|✖ [1-9]",
+    re.MULTILINE,
+)
+_NOTHING_RAN = re.compile(
+    r"\[no tests? (?:to run|files?)\]|\bno tests (?:ran|found|collected|to run)\b"
+    r"|\b(?:collected 0 items|running 0 tests|0 passing)\b",
+    re.IGNORECASE,
+)
+_SOMETHING_RAN = re.compile(
+    r"\b[1-9]\d* (?:passed|passing|tests?)\b|^ok\s+\S+\s+(?!.*\[no test)|running [1-9]", re.MULTILINE
+)
+_VERDICT_CHARS = 4_000
+"""Characters at the end of a result in which its verdict is looked for."""
+
+_RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
+
+
+def results_by_call(transcript: Transcript) -> Mapping[str, Entry]:
+    """Return the result of each call by the id of the call's entry: a result, an error, or the user's rejection.
+
+    A call id may be used again: the latest call that has it counts. Calls without an id are answered in order.
+    """
+    calls: dict[str, str] = {}
+    waiting: deque[str] = deque()
+    results: dict[str, Entry] = {}
+    for entry in transcript:
+        if entry.kind is Kind.USER:
+            waiting.clear()
+        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
+            calls[entry.call_id] = entry.id
+        elif entry.kind is Kind.TOOL_CALL:
+            waiting.append(entry.id)
+        elif entry.kind in _RESULTS and not entry.text.startswith("Approved"):
+            call = calls.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
+            if call and (call not in results or is_undone(entry)):
+                results[call] = entry
+    return results
+
+
+def is_undone(result: Entry | None) -> bool:
+    """Return whether a call with that *result* was rejected, or failed."""
+    return result is not None and (result.kind in {Kind.DECISION, Kind.ERROR} or result.is_error)
+
+
+def has_passed(result: Entry) -> bool:
+    """Return whether a command with that *result* ran without a fault; a test run that found no test did not pass."""
+    told = result.text[-_VERDICT_CHARS:]
+    is_idle = _NOTHING_RAN.search(told) and not _SOMETHING_RAN.search(told)
+    return not (is_undone(result) or is_idle or _FAILED.search(told))
+
+
+def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iterator[CommandRun]:
+    """Return the known runs in the command line of *action*; *home* is the session's working directory.
+
+    Without a result, or with the user's rejection, nothing ran.
+    """
+    if not action.command or result is None or result.kind is Kind.DECISION:
+        return
+    directory, passed = "", has_passed(result)
+    for part in _PART.split(_HEREDOC.sub("", action.command)):
+        if moved := _CHANGE_DIRECTORY.match(part.strip()):
+            directory = _below(moved[2], home)
+            continue
+        command = " ".join(_REDIRECTED.sub("", _LEAD.sub("", part.strip(), count=1)).split())
+        purpose = next((purpose for purpose, known in _KNOWN.items() if known.match(command)), None)
+        if purpose:
+            yield CommandRun(
+                purpose=purpose,
+                command=_MANNER.sub("", command),
+                directory=directory,
+                turn=action.call.turn,
+                place=place,
+                passed=passed,
+                is_whole=not _PICKS.search(_MANNER.sub("", command)),
+            )
+
+
+def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
+    """Return one run for each purpose and directory that passed: of the whole, the command that ran most and last."""
+    chosen: dict[tuple[Purpose, str], CommandRun] = {}
+    whole = [run for run in runs if run.passed and run.is_whole]
+    counts: dict[tuple[Purpose, str, str], int] = {}
+    for run in whole:
+        key = (run.purpose, run.directory, run.command)
+        counts[key] = counts.get(key, 0) + 1
+    for run in whole:
+        key = (run.purpose, run.directory)
+        best = chosen.get(key)
+        if best is None or counts[(*key, run.command)] >= counts[(*key, best.command)]:
+            chosen[key] = run
+    return list(chosen.values())
+
+
+def _below(directory: str, home: str) -> str:
+    """Return *directory* as it is seen from *home*; empty for *home* itself."""
+    path, base = directory.rstrip("/"), home.rstrip("/")
+    if base and (path == base or path.startswith(f"{base}/")):
+        return path[len(base) + 1 :]
+    return "" if path in {".", "~"} else path

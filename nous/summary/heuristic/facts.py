@@ -1,0 +1,134 @@
+"""What a session may teach without a model: from few sources that were measured to be right, the surest first."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from nous.actions import taken_away_by
+from nous.caps import MOST_CANDIDATES
+from nous.episode import CandidateFact, Category
+from nous.language import words
+from nous.prose import shortened
+from nous.secrets import looks_secret
+from nous.summary.heuristic.answers import answered
+from nous.summary.heuristic.commands import CommandRun, Purpose, usual
+from nous.summary.heuristic.narrative import lead
+from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.sentences import Sentence, content_words, joined, names
+from nous.summary.heuristic.statements import stated
+
+_SHORT = 8
+"""Turns up to which each turn's report still stands at the end; in longer sessions later work overtakes it."""
+
+_MOST_ANSWERS, _MOST_ANSWERS_OF_LONG, _MOST_DEEDS, _MOST_STATED = 3, 1, 2, 6
+_FEWEST_WORDS = 5
+_MOSTLY_CODE = 0.65
+_CODE = re.compile(r"`[^`]+`")
+_FIRST_PERSON = re.compile(r"\bI\b|\bI['’]|\b[Yy]ou\b|\b[Rr]egarding\b")
+_LONGEST = 400
+_DEED_WORDS = 40
+_RUN_AS = {
+    Purpose.TEST: "Tests are run",
+    Purpose.BUILD: "The build is run",
+    Purpose.LINT: "The linter is run",
+    Purpose.FORMAT: "The formatter is run",
+}
+
+
+def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
+    """Return at most *most* facts, none twice."""
+    found: dict[frozenset[str], CandidateFact] = {}
+    for source in (stated_facts, answer_facts, deed_facts, command_facts):
+        for fact in source(record):
+            told = frozenset(content_words(fact.text))
+            if told and not looks_secret(fact.text) and not any(told <= other for other in found):
+                found[told] = fact
+    return tuple(found.values())[:most]
+
+
+def stated_facts(record: SessionRecord) -> Iterable[CandidateFact]:
+    """Return what the user states for good."""
+    return list(stated(record))[:_MOST_STATED]
+
+
+def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Return the last questions that got an answer; of a long session, those after a thing that the answer names."""
+    found = list(answered(record))
+    if len(record.requests) > _SHORT:
+        found = [one for one in found if one.concreteness and words().says("asks_which", one.question)][
+            -_MOST_ANSWERS_OF_LONG:
+        ]
+    for one in found[-_MOST_ANSWERS:]:
+        text = f"“{shortened(one.question, 160)}” was answered: {shortened(one.answer, _LONGEST)}"
+        yield CandidateFact(
+            text=text, category=Category.TECHNICAL, subject=_subject(one.answer), confidence=0.7, turns=(one.turn,)
+        )
+
+
+def deed_facts(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Return what the agent reports as done where it names what it changed."""
+    turns = [turn for turn in record.turns if turn.changes and turn.report]
+    for turn in turns[-_MOST_DEEDS:] if len(record.requests) <= _SHORT else turns[-1:]:
+        said = lead(turn.report)
+        first = next((at for at, one in enumerate(said) if _tells_deed(one.text) and not _is_gone(one, record)), None)
+        if first is not None:
+            told = _run_on([one.text for one in said[first:]])
+            yield CandidateFact(
+                text=shortened(joined(told), _LONGEST),
+                category=Category.EVENT,
+                subject=_subject(told[0]),
+                confidence=0.65,
+                turns=(turn.number,),
+            )
+
+
+def _run_on(said: Sequence[str]) -> list[str]:
+    """Return the first of *said*, and the next ones as long as they name things, within the length of a fact."""
+    told = [said[0]]
+    for text in said[1:3]:
+        is_apart = _FIRST_PERSON.search(text) or not names(text) or words().says("hedge", text)
+        if is_apart or len(" ".join((*told, text)).split()) > _DEED_WORDS:
+            break
+        told.append(text)
+    return told
+
+
+def _tells_deed(text: str) -> bool:
+    """Return whether *text* reports something done to a thing that it names, in enough words to be understood."""
+    known = words()
+    is_less = any(known.says(name, text) for name in ("hedge", "undone", "proposes"))
+    is_code = sum(map(len, _CODE.findall(text))) > len(text) * _MOSTLY_CODE
+    return (
+        known.opens("deed", text)
+        and not (is_less or is_code)
+        and bool(names(text))
+        and len(set(content_words(text))) >= _FEWEST_WORDS
+    )
+
+
+def _is_gone(one: Sentence, record: SessionRecord) -> bool:
+    """Return whether a file that *one* names was removed after it was said."""
+    told = set(names(one.text))
+    removed = (path for place, action in record.done if place > one.place for path in taken_away_by(action.command))
+    return any(path.endswith(name) or name.endswith(path) for path in removed for name in told)
+
+
+def command_facts(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Return the command of each purpose that ran and passed."""
+    for run in usual(record.runs):
+        where = f" in {run.directory}" if run.directory else ""
+        yield CandidateFact(
+            text=f"{_RUN_AS[run.purpose]} with `{run.command}`{where}",
+            category=Category.TOOL,
+            subject=_subject_of(run),
+            confidence=0.8,
+            turns=(run.turn,),
+        )
+
+
+def _subject_of(run: CommandRun) -> str:
+    return f"{run.purpose} command" + (f" in {run.directory}" if run.directory else "")
+
+
+def _subject(text: str) -> str:
+    found = names(text)
+    return found[0] if found else ""

@@ -1,0 +1,268 @@
+"""How a session ended for the person who asked, told from how its record ends."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nous.actions import hands_over
+from nous.episode import Outcome
+from nous.language import words
+from nous.prose import shortened
+from nous.summary.heuristic.commands import has_passed
+from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.sentences import Sentence, names
+from nous.transcript.model import Entry, Kind
+
+_QUOTED_CHARS = 160
+_LONG = 24
+"""Turns from which the end of a session says little of all that was asked in it."""
+
+_READS = re.compile(
+    r"\s*(?:cd \S+ *&& *)?(?:grep|rg|ls|cat|find|head|tail|sed -n|git (?:log|show|diff|status|grep)|which|test) "
+)
+_CHOICE = re.compile(
+    r"\b(?:which|what) (?:\w+ ){0,4}(?:prefer|choose|like|want)|\bdo you (?:want|prefer)\b.* or |\b(?:option|approach) [A-C1-3]\b.*\?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """An outcome, the sentence that names its evidence, and the turns it rests on.
+
+    `is_sure` is false where the record does not show how it ended.
+    """
+
+    outcome: Outcome
+    rationale: str
+    turns: tuple[int, ...] = ()
+    is_sure: bool = True
+
+
+_Rule = Callable[[SessionRecord], Judgement | None]
+
+
+def judge(record: SessionRecord) -> Judgement:
+    """Return the outcome by the first rule that applies; the order is that of how much each kind of evidence shows."""
+    rules = _SERVICE_RULES if record.is_service else _WORK_RULES
+    return next(found for rule in rules if (found := rule(record)))
+
+
+def _nothing_asked(record: SessionRecord) -> Judgement | None:
+    if record.requests and not (record.is_talk and not _wants_something(record)):
+        return None
+    said = "People talked, and nothing was asked for." if record.turns else "The session has no words."
+    return Judgement(outcome=Outcome.INFORMATIONAL, rationale=said, is_sure=bool(record.turns))
+
+
+def _wants_something(record: SessionRecord) -> bool:
+    return any(words().opens("wish", one.text) or one.is_question for turn in record.requests for one in turn.asked)
+
+
+def _broken_off(record: SessionRecord) -> Judgement | None:
+    """Judge a session that ends with the user's stop or rejection, or with an error, and without an answer to it."""
+    last = record.last
+    if last is None or last.turn not in {turn.number for turn in record.requests}:
+        return None
+    if last.kind is Kind.DECISION and last.text.startswith(("Rejected", "Interrupted")):
+        return _short_of(record, last, f"The last step was rejected in turn {last.turn}, and nothing followed.")
+    if last.kind is Kind.SYSTEM:
+        return _short_of(record, last, f"The user interrupted the work in turn {last.turn}, and nothing followed.")
+    if last.kind is Kind.ERROR or last.is_error:
+        told = " ".join(last.text.split())
+        return _short_of(
+            record, last, f"The record ends in an error in turn {last.turn}: {shortened(told, _QUOTED_CHARS)}"
+        )
+    return None
+
+
+def _short_of(record: SessionRecord, last: Entry, rationale: str) -> Judgement:
+    has_work = any(turn.changes or turn.report for turn in record.turns if turn.number < last.turn)
+    has_work = has_work or any(place < len(record.entries) - 1 for place, _ in record.changes)
+    outcome = Outcome.PARTIAL if has_work else Outcome.UNRESOLVED
+    return Judgement(outcome=outcome, rationale=rationale, turns=(last.turn,))
+
+
+def _failing_last(record: SessionRecord) -> Judgement | None:
+    """Judge a session whose last command failed, and whose last words do not report that it was mended."""
+    last = next(((place, each) for place, each in reversed(record.actions) if each.command), None)
+    if last is None or record.closing:
+        return None
+    place, action = last
+    result = record.results.get(action.call.id)
+    if result is None or result.kind is Kind.DECISION or has_passed(result) or _looks_only(action.command):
+        return None
+    told = [one for turn in record.turns for one in turn.said if one.place > place]
+    if any(_is_done(one) for one in told) or any(at > place for at, _ in record.changes):
+        return None
+    turn = action.call.turn
+    return Judgement(
+        outcome=Outcome.PARTIAL if len(record.changes) else Outcome.UNRESOLVED,
+        rationale=f"`{shortened(' '.join(action.command.split()), 80)}` failed in turn {turn}, and nothing mended it.",
+        turns=(turn,),
+    )
+
+
+def _looks_only(command: str) -> bool:
+    """Return whether *command* only reads: that a search finds nothing is no failure."""
+    return _READS.match(command) is not None
+
+
+def _waits_for_choice(record: SessionRecord) -> Judgement | None:
+    """Judge a session that ends with the agent's question which way to go, before anything was changed in that turn."""
+    turn = record.requests[-1] if record.requests else None
+    if turn is None or record.closing or not turn.report:
+        return None
+    asked = next((one for one in reversed(turn.report) if _CHOICE.search(one.text)), None)
+    offers = sum(
+        bool(re.match(r"(?:\W*)(?:option|approach|alternative) ?[A-D1-4]\b", one.text, re.IGNORECASE))
+        for one in turn.report
+    )
+    if turn.changes or not (asked or offers > 1):
+        return None
+    said = f": {shortened(asked.text, _QUOTED_CHARS)}" if asked else "."
+    return Judgement(
+        outcome=Outcome.PARTIAL,
+        rationale=f"The record ends in turn {turn.number} with a choice that the user has to make{said}",
+        turns=(turn.number,),
+    )
+
+
+def _unfinished(record: SessionRecord) -> Judgement | None:
+    """Judge a session whose last message only announces the next step, or that has no answer to the last request."""
+    turn = record.requests[-1] if record.requests else None
+    if turn is None or record.closing:
+        return None
+    if not turn.report and not turn.changes:
+        outcome = Outcome.PARTIAL if record.changes else Outcome.UNRESOLVED
+        return Judgement(
+            outcome=outcome, rationale=f"Turn {turn.number} has no answer.", turns=(turn.number,), is_sure=False
+        )
+    return None
+
+
+def _ended_well(record: SessionRecord) -> Judgement:
+    """Judge everything else: as done, and as sure as what the end of the record shows."""
+    if closing := record.closing:
+        said = shortened(closing.asked[0].text, _QUOTED_CHARS)
+        return Judgement(
+            outcome=Outcome.RESOLVED,
+            rationale=f"In turn {closing.number} the user closed with: {said}",
+            turns=(closing.number,),
+        )
+    turn = record.requests[-1]
+    later = [each for each in record.turns if each.number >= turn.number]
+    reason = _evidence(record, later)
+    is_long = len(record.requests) > _LONG
+    if reason is None:
+        return Judgement(
+            outcome=Outcome.RESOLVED,
+            rationale="The record does not show how it ended.",
+            turns=(turn.number,),
+            is_sure=False,
+        )
+    return Judgement(outcome=Outcome.RESOLVED, rationale=reason, turns=(turn.number,), is_sure=not is_long)
+
+
+def _evidence(record: SessionRecord, later: Sequence[Turn]) -> str | None:
+    """Return what shows, from the last request on, that it was met."""
+    number = later[0].number
+    commits = [subject for subject, turn in record.commits if turn >= number]
+    if commits:
+        return f"In turn {number} it was committed as “{commits[-1]}”."
+    runs = [run for run in record.runs if run.turn >= number]
+    if runs and runs[-1].passed:
+        return f"`{shortened(runs[-1].command, 80)}` passed in turn {runs[-1].turn}, the last run of the session."
+    told = [one for turn in later for one in turn.report]
+    if done := next((one for one in told if _is_done(one) and len(one.text.split()) > 1), None):
+        return f"In turn {done.turn} the agent reported: {shortened(done.text, _QUOTED_CHARS)}"
+    if later[0].is_question and told and not told[-1].is_question:
+        return f"The question of turn {number} was answered: {shortened(told[0].text, _QUOTED_CHARS)}"
+    if any(turn.changes for turn in later):
+        return f"What turn {number} asked for was carried out by {sum(turn.changes for turn in later)} calls."
+    return None
+
+
+def _is_done(one: Sentence) -> bool:
+    """Return whether a sentence reports something as done; a plan, a guess or a question does not."""
+    known = words()
+    is_less = one.is_question or any(known.says(name, one.text) for name in ("undone", "about_to", "hedge"))
+    return known.says("done", one.text) and not is_less and not known.opens("condition", one.text)
+
+
+def _handed_over(record: SessionRecord) -> Judgement | None:
+    """Judge a service run that was passed on to a person, or whose user asks for that at the end."""
+    call = next((action for _, action in reversed(record.done) if hands_over(action)), None)
+    last = record.turns[-1] if record.turns else None
+    asks = last is not None and any(words().says("handed_over", one.text) for one in last.asked)
+    if call is None and not asks:
+        return None
+    turn = call.call.turn if call else last.number if last else 0
+    outcome = Outcome.PARTIAL if _served(record) else Outcome.UNRESOLVED
+    told = "was handed over to a person" if call else "ended with the user's wish for a person"
+    return Judgement(outcome=outcome, rationale=f"In turn {turn} the matter {told}.", turns=(turn,))
+
+
+def _served(record: SessionRecord) -> list[Turn]:
+    """Return the turns in which a service changed something for its user."""
+    return [
+        turn
+        for turn in record.turns
+        if turn.changes
+        and not any(
+            hands_over(action) and action.call.turn == turn.number and turn.changes == 1 for _, action in record.done
+        )
+    ]
+
+
+def _service_end(record: SessionRecord) -> Judgement:
+    """Judge a service run by what it did last and by the user's last word."""
+    served, last = _served(record), record.turns[-1]
+    ending = [one for turn in record.turns[-2:] for one in turn.report]
+    refused = next((one for one in ending if words().says("refuses", one.text)), None)
+    accepted = record.closing is not None
+    if served:
+        is_open = refused is not None and not accepted and served[-1].number < last.number - 1
+        rationale = f"In turn {served[-1].number} what the user asked for was carried out."
+        if is_open and refused:
+            rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {shortened(refused.text, _QUOTED_CHARS)}"
+        return Judgement(
+            outcome=Outcome.PARTIAL if is_open else Outcome.RESOLVED,
+            rationale=rationale,
+            turns=(served[-1].number,),
+        )
+    if accepted and (refused or last.report):
+        return Judgement(
+            outcome=Outcome.RESOLVED,
+            rationale=f"Nothing was changed, and the user accepted that in turn {last.number}.",
+            turns=(last.number,),
+            is_sure=False,
+        )
+    return Judgement(
+        outcome=Outcome.UNRESOLVED,
+        rationale=f"By turn {last.number} nothing that the user asked for was carried out.",
+        turns=(last.number,),
+    )
+
+
+_WORK_RULES: tuple[_Rule, ...] = (
+    _nothing_asked,
+    _broken_off,
+    _waits_for_choice,
+    _failing_last,
+    _unfinished,
+    _ended_well,
+)
+_SERVICE_RULES: tuple[_Rule, ...] = (_nothing_asked, _handed_over, _service_end)
+
+
+def open_threads(record: SessionRecord, judgement: Judgement) -> tuple[str, ...]:
+    """Return what is open at the end: why it is not resolved, and the request it concerns."""
+    if judgement.outcome not in {Outcome.PARTIAL, Outcome.UNRESOLVED} or not record.requests:
+        return ()
+    last = record.requests[-1]
+    asked = next(
+        (one.text for one in (*last.asked, *last.brief) if len(names(one.text)) or len(one.text.split()) > 2), ""
+    )
+    thread = f"Turn {last.number}: {shortened(asked, _QUOTED_CHARS)}" if asked else ""
+    return tuple(filter(None, (judgement.rationale, thread)))

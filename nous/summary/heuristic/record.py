@@ -1,0 +1,186 @@
+"""A session as turns: what the user asked in each, what the agent did and reported, and how the record ends."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nous.actions import Action, actions_of, subject_of_commit, writes, written_files
+from nous.language import words
+from nous.summary.heuristic.commands import CommandRun, is_undone, results_by_call, runs_of
+from nous.summary.heuristic.sentences import Sentence, is_courtesy, is_farewell, sentences_of
+from nous.transcript.model import Entry, Kind, Transcript
+
+_INJECTED = re.compile(
+    r"\A\s*(?:Operation stopped by hook|\[Request interrupted|Caveat: |<(?:local-command|command-|system-reminder|"
+    r"task-notification|bash-)|\{\"type\"|Stop hook feedback)"
+)
+"""Text that a program wrote in the user's place."""
+
+_TAGGED = re.compile(r"\A\s*<(teammate-message|user_query|task)\b[^>]*>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL)
+_PROTOCOL = re.compile(r"\A\{.*?\"subject\":\"([^\"]{8,200})\"", re.DOTALL)
+_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,40}\] ", re.MULTILINE)
+_LONGEST_FAREWELL = 240
+_INTERRUPTED = "interrupted by user"
+_PREFIX = re.compile(r"\A(?:[a-z]+(?:\([^)]*\))?!?|[A-Z]{2,}-\d+): (?=\S)")
+"""A conventional-commit type, or a ticket."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """One user prompt and what came of it.
+
+    `asked` are the user's own sentences, `brief` those of a long or forwarded text, `report` the sentences of the
+    agent's last message, `said` all that the agent said, `decisions` the user's approvals, answers and rejections.
+    """
+
+    number: int
+    asked: tuple[Sentence, ...] = ()
+    brief: tuple[Sentence, ...] = ()
+    report: tuple[Sentence, ...] = ()
+    said: list[Sentence] = field(default_factory=list[Sentence])
+    decisions: list[Entry] = field(default_factory=list[Entry])
+    changes: int = 0
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the user asks something: a question, and no polite order."""
+        return any(one.is_question and not words().opens("order", one.text) for one in self.asked)
+
+    @property
+    def is_farewell(self) -> bool:
+        """Whether the user only thanks, praises or takes leave."""
+        told = " ".join(one.text for one in self.asked)
+        return len(told) <= _LONGEST_FAREWELL and is_farewell(told) and not self.brief and not self.changes
+
+
+class SessionRecord:
+    """What a transcript shows, each side worked out when it is first asked for."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        return self.transcript.entries
+
+    @cached_property
+    def actions(self) -> Sequence[tuple[int, Action]]:
+        """The tool calls in order, each with its place."""
+        found = actions_of(self.transcript)
+        return [(place, found[entry.id]) for place, entry in enumerate(self.entries) if entry.id in found]
+
+    @cached_property
+    def results(self) -> Mapping[str, Entry]:
+        return results_by_call(self.transcript)
+
+    @cached_property
+    def done(self) -> Sequence[tuple[int, Action]]:
+        """The calls that were neither rejected nor failed."""
+        return [(place, each) for place, each in self.actions if not is_undone(self.results.get(each.call.id))]
+
+    @cached_property
+    def changes(self) -> Sequence[tuple[int, Action]]:
+        """The calls of `done` that changed something outside of the conversation."""
+        return [(place, each) for place, each in self.done if writes(each)]
+
+    @cached_property
+    def files(self) -> Sequence[str]:
+        """The files that were written to, in order of the first write."""
+        return list(dict.fromkeys(path for _, action in self.done for path in written_files(action)))
+
+    @cached_property
+    def commits(self) -> Sequence[tuple[str, int]]:
+        """Subject and turn of each commit that was made, without its type, each once."""
+        found: dict[str, int] = {}
+        for _, action in self.actions:
+            subject, result = subject_of_commit(action.command), self.results.get(action.call.id)
+            if subject and (not is_undone(result) or (result and _COMMITTED.search(result.text))):
+                found[_PREFIX.sub("", subject)] = action.call.turn
+        return list(found.items())
+
+    @cached_property
+    def runs(self) -> Sequence[CommandRun]:
+        """The test, build, lint and format runs."""
+        home = self.transcript.header.cwd or ""
+        return [
+            run
+            for place, action in self.actions
+            for run in runs_of(action, self.results.get(action.call.id), place, home)
+        ]
+
+    @cached_property
+    def turns(self) -> Sequence[Turn]:
+        """The turns in order; what stands before the first prompt is turn 0."""
+        turns: dict[int, Turn] = {}
+        for place, entry in enumerate(self.entries):
+            turn = turns.setdefault(entry.turn, Turn(entry.turn))
+            if entry.kind is Kind.USER:
+                own, brief = _user_sentences(entry, place)
+                turn.asked, turn.brief = (*turn.asked, *own), (*turn.brief, *brief)
+            elif entry.kind is Kind.ASSISTANT:
+                if said := sentences_of(entry, place):
+                    turn.report = said
+                    turn.said.extend(said)
+            elif entry.kind is Kind.DECISION:
+                turn.decisions.append(entry)
+        for _, action in self.changes:
+            turns[action.call.turn].changes += 1
+        return list(turns.values())
+
+    @cached_property
+    def requests(self) -> Sequence[Turn]:
+        """The turns in which the user, or who forwards a task, wants something; the last is what counts at the end."""
+        asked = [turn for turn in self.turns if turn.asked or turn.brief]
+        return [turn for turn in asked if not turn.is_farewell] or asked
+
+    @cached_property
+    def closing(self) -> Turn | None:
+        """The last turn with a word of the user, if they only thank, praise or take leave in it."""
+        last = next((turn for turn in reversed(self.turns) if turn.asked), None)
+        return last if last and last.is_farewell and last.number > self.requests[-1].number else None
+
+    @cached_property
+    def last(self) -> Entry | None:
+        """The last entry that says anything about how the session ended."""
+        telling = (entry for entry in reversed(self.entries) if entry.kind is not Kind.THINKING)
+        return next((entry for entry in telling if entry.kind is not Kind.SYSTEM or _INTERRUPTED in entry.text), None)
+
+    @cached_property
+    def report(self) -> Sequence[Sentence]:
+        """The agent's last message that is more than a courtesy."""
+        said = (turn.report for turn in reversed(self.turns) if turn.report)
+        return next((report for report in said if not all(is_courtesy(one.text) for one in report)), ())
+
+    @cached_property
+    def is_service(self) -> bool:
+        """Whether an agent serves a customer by tools of its own: no files, no command lines."""
+        is_work = self.files or any(action.command for _, action in self.actions)
+        serves = any(words().says("serves", one.text) for turn in self.turns for one in turn.said)
+        return serves and not is_work
+
+    @cached_property
+    def is_talk(self) -> bool:
+        """Whether people only talk: no tools, no code, and no service."""
+        has_code = any("```" in entry.text for entry in self.entries)
+        return not (self.actions or self.is_service or has_code)
+
+
+def _user_sentences(entry: Entry, place: int) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """Return the user's own sentences, and those of a text that is long, forwarded or pasted."""
+    if tagged := _TAGGED.match(entry.text):
+        body = tagged[2]
+        if protocol := _PROTOCOL.match(body):
+            body = protocol[1]
+        elif _INJECTED.match(body):
+            return (), ()
+        return (), sentences_of(entry._replace(kind=Kind.ASSISTANT, text=body), place)
+    if _INJECTED.match(entry.text):
+        return (), ()
+    said = sentences_of(entry, place)
+    return tuple(one for one in said if not one.is_quoted), tuple(one for one in said if one.is_quoted)
+
+
+def user_sentences(record: SessionRecord) -> Iterator[Sentence]:
+    """Return what the user says in their own words, courtesies left out."""
+    return (one for turn in record.turns for one in turn.asked if not is_courtesy(one.text))

@@ -1,0 +1,146 @@
+"""Sentences of a message: cleaned of Markdown, with who says them and where they stand."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nous.language import words
+from nous.prose import sentences
+from nous.transcript.model import Entry, Kind
+
+PASTED = 1_500
+"""Characters from which a user's message counts as a pasted document: its sentences are not the user's own."""
+
+_MARKUP = re.compile(
+    r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+|\(\d{1,2}\)\s+|>\s+|\[[ x]\]\s+"
+    r"|[☐-☒✅✓-✘❌⚠➡→🎉]️?\s*)+"
+)
+_EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
+_LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
+_HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
+_QUOTED = re.compile(
+    r"(?<![\w\"])\"[^\"]*[.!?]\s[^\"]*\"|“[^“”]*[.!?]\s[^“”]*”|\"\"\".*?(?:\"\"\"|\Z)|^>.*"
+    r"|^(?:.*\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE)\b|\[?\d{4}-\d\d-\d\d\b|\w[\w.]*[-_.\d][\w.-]*(?:\[\d+\])?: "
+    r"|(?:hint|remote|fatal|error|warning|Error|Warning|npm ERR!): |//|/\*|[+-]?\s*\d+ +[+-]|\s*\w+ :?= ).*",
+    re.MULTILINE,
+)
+_NOT_PROSE = ("```", "|", "<", "{", "$ ", "//", "@@")
+_IDENTIFIER = re.compile(
+    r"`[^`]+`|(?<![\w/])(?:~|\.{0,2})/[\w.@-]+(?:/[\w.@*-]+)*|\b[\w.-]+/[\w./-]*\w|\b\w+_\w+|\b[a-z]+[A-Z]\w*"
+    r"|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b(?!\.)|(?<!\S)--\w[\w-]+|\b[A-Z]{2,}-\d+|#\d+|\b\d[\d.,:%]*\w*"
+)
+_WORD = re.compile(r"[\w.+#-]*\w")
+_DENIAL = re.compile(r"\b(?:not?|never|none|nothing|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_ALIKE = 0.5
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One sentence or list item of a message.
+
+    `place` is the index of its entry in the transcript and `number` its position within the message. `is_quoted` marks
+    text that the speaker pasted: a log, a quotation, or a whole document.
+    """
+
+    text: str
+    speaker: Kind
+    turn: int
+    place: int
+    number: int
+    is_heading: bool = False
+    is_item: bool = False
+    is_quoted: bool = False
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks something: by its mark, or, from a user, by its first words."""
+        return self.text.rstrip("\"')").endswith("?") or (
+            self.speaker is Kind.USER and words().opens("question", self.text)
+        )
+
+
+def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
+    """Return what the entry at *place* says in prose; code blocks, tables and tags are left out."""
+    return tuple(_sentences(entry, place))
+
+
+def _sentences(entry: Entry, place: int) -> Iterator[Sentence]:
+    is_user = entry.kind is Kind.USER
+    is_document = is_user and len(entry.text) > PASTED
+    quotations = [found.span() for found in _QUOTED.finditer(entry.text)] if is_user and not is_document else []
+    number = 0
+    for start, end in sentences(entry.text):
+        raw = entry.text[start:end]
+        if raw.lstrip().startswith(_NOT_PROSE) or not (text := plain(raw)):
+            continue
+        yield Sentence(
+            text=text,
+            speaker=entry.kind,
+            turn=entry.turn,
+            place=place,
+            number=number,
+            is_heading=raw.lstrip().startswith("#"),
+            is_item=_MARKUP.match(raw) is not None,
+            is_quoted=is_document or any(start < last and end > first for first, last in quotations),
+        )
+        number += 1
+
+
+def plain(text: str) -> str:
+    """Return *text* on one line without list marks, emphasis, link targets and stop marks of test harnesses."""
+    text = _HARNESS_MARK.sub(" ", _LINK.sub(r"\1", text))
+    text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", text))
+    return _SPACE.sub(" ", text.replace("**", "")).strip()
+
+
+def identifiers(text: str) -> list[str]:
+    """Return names of code, files, options, tickets and numbers in *text*, without backticks, in order."""
+    return [found.strip("`") for found in _IDENTIFIER.findall(text)]
+
+
+def names(text: str) -> list[str]:
+    """Return the `identifiers` that are no plain numbers."""
+    return [found for found in identifiers(text) if not found[0].isdigit()]
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of *text* that tell it from others, in lower case and order: no stop words, no small talk."""
+    known = words()
+    idle = known.sets["stopwords"] | known.sets["general"]
+    found = (word.strip(".-+#").lower() for word in _WORD.findall(text))
+    return [word for word in found if len(word) > 1 and word not in idle and not word.isdigit()]
+
+
+def alike(one: str, other: str) -> bool:
+    """Return whether two statements share half of their words (Jaccard), every identifier, and how often they deny."""
+    first, second = set(content_words(one)), set(content_words(other))
+    if set(identifiers(one)) != set(identifiers(other)) or len(_DENIAL.findall(one)) != len(_DENIAL.findall(other)):
+        return False
+    return bool(first) and len(first & second) >= _ALIKE * len(first | second)
+
+
+def is_courtesy(text: str) -> bool:
+    """Return whether *text* only greets, thanks, agrees or takes leave."""
+    known = words()
+    if text.endswith("?"):
+        return False
+    rest = text
+    for name in ("thanks", "praise", "goodbye"):
+        rest = known.contains[name].sub(" ", rest)
+    told = [word for word in re.findall(r"[\w'-]+", rest.lower())]
+    told = [word for word in told if word not in known.sets["stopwords"] and word not in known.sets["courtesy"]]
+    return len(told) <= (2 if rest != text else 0)
+
+
+def is_farewell(text: str) -> bool:
+    """Return whether *text* thanks, praises or takes leave, and wants nothing more."""
+    known = words()
+    is_kind = any(known.says(name, text) for name in ("thanks", "praise", "goodbye"))
+    asks_more = text.endswith("?") or any(known.says(name, text) for name in ("wants_more", "complaint", "handed_over"))
+    return is_kind and not asks_more
+
+
+def joined(said: Sequence[str]) -> str:
+    """Return *said* as running text, each with a mark at its end."""
+    return " ".join(one if one.endswith((".", "!", "?", ":", ";")) else f"{one}." for one in said)

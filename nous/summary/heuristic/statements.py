@@ -1,0 +1,172 @@
+"""What the user states for good: rules, preferences, decisions and corrections, and the reasons of rejections."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nous.episode import CandidateFact, Category, Trust
+from nous.language import words
+from nous.prose import shortened
+from nous.secrets import looks_secret
+from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.sentences import Sentence, content_words, names
+
+_SHORTEST, _LONGEST = 12, 320
+_FEWEST_WORDS = 3
+_REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
+_ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
+_PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
+_PLAN_CHARS = 200
+_PATHS = re.compile(r"/(?:[^/\s()]+/)+")
+_DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<told>[^"]+)".*', re.DOTALL)
+_TIES = re.compile(
+    r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|hmm+|well|oh|ah|please|btw|by the way|note|fyi|important|remember"
+    r"|actually|again|sorry|wait|great|perfect|thanks|thank you|cool|nice|good|alright|omfg|omg)\b[,:.!;]*\s*)+(?=\S)",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = (
+    (re.compile(r"\bI(?:['’]m| am)\b"), "the user is"),
+    (re.compile(r"\bI(?:['’]d| would)\b"), "the user would"),
+    (re.compile(r"\bI(?:['’]ve| have)\b"), "the user has"),
+    (re.compile(r"\bI(?:['’]ll| will)\b"), "the user will"),
+    (re.compile(r"\bI (?:do not|don['’]t|dont)\b"), "the user does not"),
+    (
+        re.compile(
+            r"\bI (?P<how>(?:do |also |really |always |never |just |still |only |usually |generally )*)(?P<verb>prefer|like|want|need|love|hate|use|think|work|live|dislike|expect)\b"
+        ),
+        "",
+    ),
+    (re.compile(r"\bI\b"), "the user"),
+    (re.compile(r"\bmy\b", re.IGNORECASE), "the user's"),
+    (re.compile(r"\bme\b"), "the user"),
+)
+
+
+def stated(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Return what the user states for good, each with its turn, the surest first."""
+    found = [*_rules(record), *_decided(record)]
+    yield from sorted(found, key=lambda fact: -fact.confidence)
+
+
+def _rules(record: SessionRecord) -> Iterator[CandidateFact]:
+    for turn in record.turns:
+        for one in turn.asked:
+            if _can_stand(one) and (kind := _kind_of(one)):
+                category, confidence = kind
+                text = third_person(standing_alone(one.text))
+                yield _by_user(text, one.turn, category, confidence)
+        for one in turn.brief if turn.number <= 1 else ():
+            if _can_stand(one) and words().says("obliges", one.text) and names(one.text):
+                text = standing_alone(one.text)
+                yield CandidateFact(
+                    text=text,
+                    category=Category.TECHNICAL,
+                    subject=_subject(text),
+                    confidence=0.6,
+                    turns=(one.turn,),
+                    trust=Trust.ASSISTANT,
+                )
+
+
+def _can_stand(one: Sentence) -> bool:
+    """Return whether a sentence is whole, says something, and points at nothing that only its session shows."""
+    known = words()
+    text = one.text
+    if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
+        return False
+    return len(content_words(text)) >= _FEWEST_WORDS and not (
+        known.says("for_now", text) or known.says("points_back", text)
+    )
+
+
+def _kind_of(one: Sentence) -> tuple[Category, float] | None:
+    """Return what kind of lasting statement *one* is, and how surely."""
+    known, text = words(), standing_alone(one.text)
+    if known.says("from_now_on", text):
+        return Category.RULE, 0.95
+    if known.opens("directive", text) or known.says("obliges", text):
+        return Category.RULE, 0.85
+    if known.says("preference", text):
+        return Category.PREFERENCE, 0.85
+    if known.says("decides", text) and len(content_words(text)) > _FEWEST_WORDS:
+        return Category.DECISION, 0.8
+    if known.says("corrects", text) and len(content_words(text)) > _FEWEST_WORDS + 2:
+        return Category.CONCEPT, 0.75
+    if known.opens("our_way", text):
+        return Category.TECHNICAL, 0.75
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the user said to something that the agent put to them: an approved plan, an answer, or a rejection."""
+
+    kind: str
+    text: str
+    turn: int
+
+
+def verdicts(record: SessionRecord) -> Iterator[Verdict]:
+    """Return the user's verdicts that say more than yes or no, in order."""
+    for entry in (entry for turn in record.turns for entry in turn.decisions):
+        text = " ".join(entry.text.split())
+        if answers := list(_ANSWERED.finditer(text)):
+            told = "; ".join(f"asked “{each['question']}”, the user answered “{each['answer']}”" for each in answers)
+            yield Verdict("answer", f"{told[:1].upper()}{told[1:]}", entry.turn)
+        elif (rejected := _REJECTED.match(text)) and _instructs(rejected["reason"]):
+            reason = shortened(rejected["reason"], _LONGEST)
+            yield Verdict("rejection", f"The user rejected {_what(rejected['what'])}: “{reason}”", entry.turn)
+        elif plan := _PLAN.match(text):
+            yield Verdict(
+                "approval", f"The user approved the plan “{shortened(text[plan.end() :], _PLAN_CHARS)}”", entry.turn
+            )
+
+
+def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Return the answers and rejections as facts; an approved plan is told by what came of it."""
+    for verdict in verdicts(record):
+        if verdict.kind != "approval" and not looks_secret(verdict.text):
+            yield _by_user(verdict.text, verdict.turn, Category.DECISION, 0.85)
+
+
+def _instructs(reason: str) -> bool:
+    known = words()
+    is_order = known.says("instructs", reason) or known.opens("wish", reason) or known.opens("directive", reason)
+    return is_order and len(content_words(reason)) >= _FEWEST_WORDS and not known.opens("waits", reason)
+
+
+def _what(rejected: str) -> str:
+    bare = _PATHS.sub("", rejected)
+    described = _DESCRIBED.match(bare)
+    return f"“{described['told']}”" if described else shortened(bare, 80)
+
+
+def _by_user(text: str, turn: int, category: Category, confidence: float) -> CandidateFact:
+    return CandidateFact(
+        text=text, category=category, subject=_subject(text), confidence=confidence, turns=(turn,), trust=Trust.USER
+    )
+
+
+def _subject(text: str) -> str:
+    found = names(text)
+    return found[0] if found else ""
+
+
+def standing_alone(text: str) -> str:
+    """Return *text* without the words that tie it to what was said before, with a capital."""
+    bare = _TIES.sub("", text) or text
+    return bare[:1].upper() + bare[1:]
+
+
+def third_person(text: str) -> str:
+    """Return what the user says in the first person as it is told of the user."""
+    for pattern, told in _FIRST_PERSON:
+        if told:
+            text = pattern.sub(told, text)
+        else:
+            text = pattern.sub(lambda found: f"the user {_said(found['how'])}{found['verb']}s", text)
+    return text[:1].upper() + text[1:]
+
+
+def _said(how: str) -> str:
+    return how.replace("do ", "")

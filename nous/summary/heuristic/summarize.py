@@ -1,0 +1,49 @@
+"""The tier without a model: an episode's summary and candidate facts from the transcript's own words."""
+
+from dataclasses import dataclass
+
+from nous.episode import CandidateFact, Summary
+from nous.summary.heuristic.facts import candidate_facts
+from nous.summary.heuristic.lessons import lessons
+from nous.summary.heuristic.narrative import summary_of
+from nous.summary.heuristic.outcome import judge, open_threads
+from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.title import title_of, topics_of
+from nous.transcript.model import Transcript
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """A summary, the candidate facts, the files written to, and whether the outcome rests on evidence.
+
+    `outcome_turns` are the turns that the outcome rests on.
+    """
+
+    summary: Summary
+    candidate_facts: tuple[CandidateFact, ...]
+    files_touched: tuple[str, ...]
+    is_sure: bool
+    outcome_turns: tuple[int, ...] = ()
+
+
+def summarize(transcript: Transcript) -> Extracted:
+    """Summarise *transcript*. Pure: the same transcript gives the same answer."""
+    record = SessionRecord(transcript)
+    judgement = judge(record)
+    topics = topics_of(record)
+    summary = Summary(
+        title=title_of(record, topics),
+        summary=summary_of(record, judgement),
+        key_points=lessons(record),
+        outcome=judgement.outcome,
+        outcome_rationale=judgement.rationale,
+        topics=topics,
+        open_threads=open_threads(record, judgement),
+    )
+    return Extracted(
+        summary=summary,
+        candidate_facts=candidate_facts(record),
+        files_touched=tuple(record.files),
+        is_sure=judgement.is_sure,
+        outcome_turns=judgement.turns,
+    )
