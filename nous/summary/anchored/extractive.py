@@ -107,7 +107,8 @@ def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
     yield f"{judgement.outcome.capitalize()}. {judgement.rationale}"
     reported = [turn for turn in record.turns if turn.changes and lead(turn.report)]
     for turn in reported[-_MOST_REPORTS:]:
-        yield f"Reported in turn {turn.number}: {shortened(joined([one.text for one in lead(turn.report)]), _ANSWER_CHARS)}"
+        told = joined([one.text for one in lead(turn.report)])
+        yield f"Reported in turn {turn.number}: {shortened(told, _ANSWER_CHARS)}"
     if record.report and (not reported or record.report[0].turn > reported[-1].number or judgement.outcome in _SHORT):
         waits = any(one.is_question for one in record.report)
         told = joined([one.text for one in record.report])

@@ -1,1 +1,1 @@
-"""Episodes without a model: outcome, title, summary, lessons and facts by rules that were measured on labelled sessions."""
+"""Episodes without a model: outcome, title, summary, lessons and facts, by rules measured on labelled sessions."""

@@ -14,7 +14,7 @@ _ANSWER_WORDS = 36
 _CODE_CHARS = 240
 """Characters up to which a code block is part of an answer."""
 
-_QUESTION_WORDS = 16
+_QUESTION_WORDS, _FEWEST_WORDS = 16, 3
 _LEAD_UP = re.compile(r"(?:[.;:]|, (?:but|and|so)| - )\s+|\s(?=(?:What|Why|How|Where|Which|When) )")
 _FOREIGN = 0.2
 """The share of letters beyond ASCII from which a text counts as in another language."""

@@ -37,14 +37,16 @@ _RUNNER = (
 )
 _WRAPPED = r"(?:(?:uv|poetry|pipenv|pdm|hatch|rye) run |(?:npx|bunx|pnpm exec|yarn exec|bundle exec|python3? -m) )?"
 _PURPOSES = {
-    Purpose.TEST: rf"{_RUNNER} [\w:-]*tests?\b[\w:-]*|(?:make|just|task|\./gradlew|gradlew?) check\b|{_WRAPPED}(?:pytest|unittest|tox|nox|vitest"
-    r"|jest|mocha|rspec|phpunit|ctest)\b|(?:go|cargo|dotnet|swift|mvn|flutter|mix|zig build) test\b|cargo nextest\b",
-    Purpose.FORMAT: rf"{_RUNNER} (?:[\w-]+:)?(?:fmt|format|prettier)\b[\w:-]*|{_WRAPPED}(?:ruff format|black|prettier)\b"
-    r"|gofmt\b|(?:go|cargo|terraform) fmt\b",
+    Purpose.TEST: rf"{_RUNNER} [\w:-]*tests?\b[\w:-]*|(?:make|just|task|\./gradlew|gradlew?) check\b"
+    rf"|{_WRAPPED}(?:pytest|unittest|tox|nox|vitest|jest|mocha|rspec|phpunit|ctest)\b"
+    r"|(?:go|cargo|dotnet|swift|mvn|flutter|mix|zig build) test\b|cargo nextest\b",
+    Purpose.FORMAT: rf"{_RUNNER} (?:[\w-]+:)?(?:fmt|format|prettier)\b[\w:-]*"
+    rf"|{_WRAPPED}(?:ruff format|black|prettier)\b|gofmt\b|(?:go|cargo|terraform) fmt\b",
     Purpose.LINT: rf"{_RUNNER} (?:[\w-]+:)?(?:lint|check|typecheck|type-check|clippy|vet)\b[\w:-]*"
     rf"|{_WRAPPED}(?:ruff check|ruff|flake8|pylint|mypy|pyright|eslint|biome|rubocop|tsc --noEmit)\b"
     r"|golangci-lint run|cargo clippy|go vet\b|shellcheck\b",
-    Purpose.BUILD: rf"{_RUNNER} (?:[\w-]+:)?(?:build|compile)\b[\w:-]*|make(?: all)?\Z|(?:go|cargo|dotnet|swift|zig) build\b"
+    Purpose.BUILD: rf"{_RUNNER} (?:[\w-]+:)?(?:build|compile)\b[\w:-]*|make(?: all)?\Z"
+    r"|(?:go|cargo|dotnet|swift|zig) build\b"
     rf"|cargo check\b|{_WRAPPED}tsc\b|mvn (?:-\S+ )*(?:package|compile|install)\b|docker build\b|cmake --build",
 }
 _KNOWN = {purpose: re.compile(pattern) for purpose, pattern in _PURPOSES.items()}
@@ -57,13 +59,16 @@ _MANNER = re.compile(
     r" (?:-[vxqs]+|-?-(?:count|timeout|parallel|jobs)(?:[= ]\w+)?|--(?:verbose|quiet|color=\S+))(?= |\Z)"
 )
 _PICKS = re.compile(
-    r" (?:-(?:-?run|k|t|m|p|w|-workspace|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed|-package|-lib|-bin)\b|\S*::"
+    r" (?:-(?:-?run|k|t|m|p|w|-workspace|-grep|-testNamePattern|-filter|-lf|-ff|-last-failed|-package|-lib|-bin)\b"
+    r"|\S*::"
     r"|\S+\.(?:py|[cm]?[jt]sx?|rb|go|rs|java|kt|php|exs?|md|json|toml|ya?ml|sh)\b)"
-    r"|(?:pytest|jest|vitest|mocha|rspec|phpunit|test|run|ruff|eslint|build) (?:-\S+ )*(?:\./)?(?!tests?/|spec/|cmd/|\.\.\.)[\w.-]+/[\w-]"
+    r"|(?:pytest|jest|vitest|mocha|rspec|phpunit|test|run|ruff|eslint|build) (?:-\S+ )*(?:\./)?"
+    r"(?!tests?/|spec/|cmd/|\.\.\.)[\w.-]+/[\w-]"
     r"|(?:cargo|go) test (?:-\S+ )*(?!-)\w|\$|[`*]|\"[^\"]*\Z| -- -{1,2}(?:run|t|k)\b"
 )
 _FAILED = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^[ \t]*--- FAIL|^FAIL\b|^FAILED\b|\bFAILED \(|test result: FAILED"
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^[ \t]*--- FAIL|^FAIL(?:ED)?\b|\bFAILED \("
+    r"|test result: FAILED"
     r"|failures[:=] ?[1-9]|^error(?:\[\w+\])?:|ERROR task failed|npm ERR!|^make: \*\*\*|command not found|No such file"
     r"|[Ee]xit(?:ed with)? [Cc]ode:? [1-9]|✖ [1-9]",
     re.MULTILINE,

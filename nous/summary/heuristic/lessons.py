@@ -1,4 +1,4 @@
-"""What a session teaches for the next one like it: causes that were found, what mended a failure, what was corrected."""
+"""What a session teaches the next one like it: causes of faults, what mended a failure, what the user corrected."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ MOST = 7
 _MOST_STATED = 3
 _LONGEST = 300
 _FEWEST_WORDS = 4
-_FIRST_PERSON = re.compile(r"\bI\b|\bI['’]|\b[Yy]ou(?:r|['’]\w+)?\b|\b[Ll]et['’]s\b")
+_FIRST_PERSON = re.compile(r"\bI\b|\b[Yy]our?\b|\b[Ll]et['\u2019]s\b")
 _BEGINS_ELSEWHERE = re.compile(
     r"(?:this|that|these|those|it|they|he|she|both|here|there|which|so|then|line \d)\b", re.IGNORECASE
 )
@@ -43,8 +43,8 @@ def _mended(record: SessionRecord) -> Iterator[str]:
         said = [one for turn in record.turns for one in turn.said if run.place < one.place <= after.place]
         causes = [one for one in said if _is_cause(one)]
         if causes:
-            best = max(causes, key=lambda one: _worth(one.text))
-            yield f"`{shortened(command, 80)}` failed until this was mended: {shortened(standing_alone(best.text), _LONGEST)}"
+            cause = standing_alone(max(causes, key=lambda one: _worth(one.text)).text)
+            yield f"`{shortened(command, 80)}` failed until this was mended: {shortened(cause, _LONGEST)}"
 
 
 def _causes(record: SessionRecord) -> Iterator[Sentence]:

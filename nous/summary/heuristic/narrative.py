@@ -13,10 +13,11 @@ from nous.summary.heuristic.sentences import Sentence, content_words, is_courtes
 _MOST_WORDS = 150
 _ASKED_WORDS, _TOLD_WORDS = 22, 34
 _FILLER = re.compile(
-    r"(?:all )?(?:done|perfect|great|good|excellent|fixed|yes|no|got it|you're (?:absolutely )?right|ok|okay|sure|that's it|"
-    r"all green|understood)\b[^\w]*",
+    r"(?:all )?(?:done|perfect|great|good|excellent|fixed|yes|no|got it|you're (?:absolutely )?right|ok|okay|sure"
+    r"|that's it|all green|understood)\b[^\w]*",
     re.IGNORECASE,
 )
+_LINK = re.compile(r"https?://\S+")
 _COMMITS_TOLD = 3
 
 
@@ -36,15 +37,14 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
 def _asked(record: SessionRecord) -> str:
     """Return the first request, and the last one of another turn, in the user's words."""
     first, last = record.requests[0], record.requests[-1]
-    told = [_request(first)]
-    if last is not first and (text := _request(last)):
-        told.append(text)
-    return f"Asked: {'; last: '.join(filter(None, told))}." if any(told) else ""
+    told = [text for text in (_request(first), _request(last) if last is not first else "") if text]
+    return f"Asked: {' Last asked: '.join(f'“{text}”.' for text in told)}" if told else ""
 
 
 def _request(turn: Turn) -> str:
-    said = [one.text for one in (*turn.asked, *turn.brief) if not is_courtesy(one.text)]
-    return " ".join(" ".join(said).split()[:_ASKED_WORDS]).rstrip(".:,;") if said else ""
+    said = [_LINK.sub("", one.text) for one in (*turn.asked, *turn.brief) if not is_courtesy(one.text)]
+    told = " ".join(said).split()
+    return " ".join(told[:_ASKED_WORDS]).rstrip(".:,; ") + ("…" if len(told) > _ASKED_WORDS else "")
 
 
 def _telling(record: SessionRecord, room: int) -> Sequence[Sentence]:

@@ -21,7 +21,8 @@ _READS = re.compile(
     r"\s*(?:cd \S+ *&& *)?(?:grep|rg|ls|cat|find|head|tail|sed -n|git (?:log|show|diff|status|grep)|which|test) "
 )
 _CHOICE = re.compile(
-    r"\b(?:which|what) (?:\w+ ){0,4}(?:prefer|choose|like|want)|\bdo you (?:want|prefer)\b.* or |\b(?:option|approach) [A-C1-3]\b.*\?",
+    r"\b(?:which|what) (?:\w+ ){0,4}(?:prefer|choose|like|want)|\bdo you (?:want|prefer)\b.* or "
+    r"|\b(?:option|approach) [A-C1-3]\b.*\?",
     re.IGNORECASE,
 )
 
@@ -90,7 +91,7 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
         return None
     place, action = last
     result = record.results.get(action.call.id)
-    if result is None or result.kind is Kind.DECISION or has_passed(result) or _looks_only(action.command):
+    if result is None or result.kind is Kind.DECISION or has_passed(result) or _READS.match(action.command):
         return None
     told = [one for turn in record.turns for one in turn.said if one.place > place]
     if any(_is_done(one) for one in told) or any(at > place for at, _ in record.changes):
@@ -101,11 +102,6 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
         rationale=f"`{shortened(' '.join(action.command.split()), 80)}` failed in turn {turn}, and nothing mended it.",
         turns=(turn,),
     )
-
-
-def _looks_only(command: str) -> bool:
-    """Return whether *command* only reads: that a search finds nothing is no failure."""
-    return _READS.match(command) is not None
 
 
 def _waits_for_choice(record: SessionRecord) -> Judgement | None:
@@ -225,7 +221,8 @@ def _service_end(record: SessionRecord) -> Judgement:
         is_open = refused is not None and not accepted and served[-1].number < last.number - 1
         rationale = f"In turn {served[-1].number} what the user asked for was carried out."
         if is_open and refused:
-            rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {shortened(refused.text, _QUOTED_CHARS)}"
+            told = shortened(refused.text, _QUOTED_CHARS)
+            rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {told}"
         return Judgement(
             outcome=Outcome.PARTIAL if is_open else Outcome.RESOLVED,
             rationale=rationale,

@@ -29,8 +29,9 @@ _IDENTIFIER = re.compile(
     r"`[^`]+`|(?<![\w/])(?:~|\.{0,2})/[\w.@-]+(?:/[\w.@*-]+)*|\b[\w.-]+/[\w./-]*\w|\b\w+_\w+|\b[a-z]+[A-Z]\w*"
     r"|\b[A-Z][a-z]+[A-Z]\w*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b(?!\.)|(?<!\S)--\w[\w-]+|\b[A-Z]{2,}-\d+|#\d+|\b\d[\d.,:%]*\w*"
 )
+_BARE_WORD = re.compile(r"[\w'-]+")
 _WORD = re.compile(r"[\w.+#-]*\w")
-_DENIAL = re.compile(r"\b(?:not?|never|none|nothing|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not?|never|none|nothing|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 _ALIKE = 0.5
 _SPACE = re.compile(r"\s+")
 
@@ -112,6 +113,14 @@ def content_words(text: str) -> list[str]:
     return [word for word in found if len(word) > 1 and word not in idle and not word.isdigit()]
 
 
+def telling_words(text: str) -> list[str]:
+    """Return the words and numbers of *text* that are no stop words."""
+    idle = words().sets["stopwords"]
+    return [
+        word for word in (found.lower().strip(".-+#") for found in _WORD.findall(text)) if word and word not in idle
+    ]
+
+
 def alike(one: str, other: str) -> bool:
     """Return whether two statements share half of their words (Jaccard), every identifier, and how often they deny."""
     first, second = set(content_words(one)), set(content_words(other))
@@ -128,8 +137,8 @@ def is_courtesy(text: str) -> bool:
     rest = text
     for name in ("thanks", "praise", "goodbye"):
         rest = known.contains[name].sub(" ", rest)
-    told = [word for word in re.findall(r"[\w'-]+", rest.lower())]
-    told = [word for word in told if word not in known.sets["stopwords"] and word not in known.sets["courtesy"]]
+    idle = known.sets["stopwords"] | known.sets["courtesy"]
+    told = [word for word in _BARE_WORD.findall(rest.lower()) if word not in idle]
     return len(told) <= (2 if rest != text else 0)
 
 

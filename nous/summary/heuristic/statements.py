@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nous.episode import CandidateFact, Category, Trust
 from nous.language import words
 from nous.prose import shortened
 from nous.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import Sentence, content_words, names
+from nous.summary.heuristic.sentences import Sentence, names, telling_words
 
 _SHORTEST, _LONGEST = 12, 320
-_FEWEST_WORDS = 3
+_FEWEST_WORDS, _FEWEST_OF_DECISION = 2, 4
 _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
@@ -20,25 +20,29 @@ _PLAN_CHARS = 200
 _PATHS = re.compile(r"/(?:[^/\s()]+/)+")
 _DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<told>[^"]+)".*', re.DOTALL)
 _TIES = re.compile(
-    r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|hmm+|well|oh|ah|please|btw|by the way|note|fyi|important|remember"
-    r"|actually|again|sorry|wait|great|perfect|thanks|thank you|cool|nice|good|alright|omfg|omg)\b[,:.!;]*\s*)+(?=\S)",
+    r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|hmm+|well|oh|ah|please"
+    r"|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks|thank you"
+    r"|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind)\b[,:.!;]*\s*)+(?=\S)",
     re.IGNORECASE,
 )
-_FIRST_PERSON = (
-    (re.compile(r"\bI(?:['’]m| am)\b"), "the user is"),
-    (re.compile(r"\bI(?:['’]d| would)\b"), "the user would"),
-    (re.compile(r"\bI(?:['’]ve| have)\b"), "the user has"),
-    (re.compile(r"\bI(?:['’]ll| will)\b"), "the user will"),
-    (re.compile(r"\bI (?:do not|don['’]t|dont)\b"), "the user does not"),
-    (
-        re.compile(
-            r"\bI (?P<how>(?:do |also |really |always |never |just |still |only |usually |generally )*)(?P<verb>prefer|like|want|need|love|hate|use|think|work|live|dislike|expect)\b"
-        ),
-        "",
-    ),
-    (re.compile(r"\bI\b"), "the user"),
-    (re.compile(r"\bmy\b", re.IGNORECASE), "the user's"),
-    (re.compile(r"\bme\b"), "the user"),
+_DENIES_FIRST = re.compile(r"not? ", re.IGNORECASE)
+_FILLER = re.compile(r"\bI (?:(?:do|just) (?!not))+")
+_VERB = re.compile(
+    r"\bI ((?:(?:also|really|always|never|still|only|usually|generally) )*)"
+    r"(prefer|like|want|need|love|hate|use|think|work|live|dislike|expect)\b"
+)
+_FIRST_PERSON = tuple(
+    (re.compile(pattern), told)
+    for pattern, told in (
+        (r"\bI(?:'m| am)\b", "the user is"),
+        (r"\bI(?:'d| would)\b", "the user would"),
+        (r"\bI(?:'ve| have)\b", "the user has"),
+        (r"\bI(?:'ll| will)\b", "the user will"),
+        (r"\bI (?:do not|don't|dont)\b", "the user does not"),
+        (r"\bI\b", "the user"),
+        (r"\b[Mm]y\b", "the user's"),
+        (r"\bme\b", "the user"),
+    )
 )
 
 
@@ -51,21 +55,15 @@ def stated(record: SessionRecord) -> Iterator[CandidateFact]:
 def _rules(record: SessionRecord) -> Iterator[CandidateFact]:
     for turn in record.turns:
         for one in turn.asked:
-            if _can_stand(one) and (kind := _kind_of(one)):
+            kind = _kind_of(one) if _can_stand(one) else None
+            if kind and not (record.is_service and words().says("wants_now", one.text)):
                 category, confidence = kind
                 text = third_person(standing_alone(one.text))
                 yield _by_user(text, one.turn, category, confidence)
         for one in turn.brief if turn.number <= 1 else ():
             if _can_stand(one) and words().says("obliges", one.text) and names(one.text):
                 text = standing_alone(one.text)
-                yield CandidateFact(
-                    text=text,
-                    category=Category.TECHNICAL,
-                    subject=_subject(text),
-                    confidence=0.6,
-                    turns=(one.turn,),
-                    trust=Trust.ASSISTANT,
-                )
+                yield replace(_by_user(text, one.turn, Category.TECHNICAL, 0.6), trust=Trust.ASSISTANT)
 
 
 def _can_stand(one: Sentence) -> bool:
@@ -74,9 +72,8 @@ def _can_stand(one: Sentence) -> bool:
     text = one.text
     if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
         return False
-    return len(content_words(text)) >= _FEWEST_WORDS and not (
-        known.says("for_now", text) or known.says("points_back", text)
-    )
+    is_bound = known.says("for_now", text) or known.says("points_back", text)
+    return len(telling_words(text)) >= _FEWEST_WORDS and not is_bound
 
 
 def _kind_of(one: Sentence) -> tuple[Category, float] | None:
@@ -88,11 +85,16 @@ def _kind_of(one: Sentence) -> tuple[Category, float] | None:
         return Category.RULE, 0.85
     if known.says("preference", text):
         return Category.PREFERENCE, 0.85
-    if known.says("decides", text) and len(content_words(text)) > _FEWEST_WORDS:
+    if known.says("of_oneself", text):
+        return Category.PERSON, 0.85
+    if known.says("to_remember", one.text):
+        return Category.CONCEPT, 0.85
+    is_whole = len(telling_words(text)) >= _FEWEST_OF_DECISION and not text.endswith(",")
+    if known.says("decides", text) and is_whole:
         return Category.DECISION, 0.8
-    if known.says("corrects", text) and len(content_words(text)) > _FEWEST_WORDS + 2:
+    if known.says("corrects", text) and is_whole and not _DENIES_FIRST.match(text):
         return Category.CONCEPT, 0.75
-    if known.opens("our_way", text):
+    if known.opens("our_way", text) and not known.says("complaint", text):
         return Category.TECHNICAL, 0.75
     return None
 
@@ -132,7 +134,7 @@ def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
 def _instructs(reason: str) -> bool:
     known = words()
     is_order = known.says("instructs", reason) or known.opens("wish", reason) or known.opens("directive", reason)
-    return is_order and len(content_words(reason)) >= _FEWEST_WORDS and not known.opens("waits", reason)
+    return is_order and len(telling_words(reason)) >= _FEWEST_OF_DECISION and not known.opens("waits", reason)
 
 
 def _what(rejected: str) -> str:
@@ -160,13 +162,8 @@ def standing_alone(text: str) -> str:
 
 def third_person(text: str) -> str:
     """Return what the user says in the first person as it is told of the user."""
-    for pattern, told in _FIRST_PERSON:
-        if told:
-            text = pattern.sub(told, text)
-        else:
-            text = pattern.sub(lambda found: f"the user {_said(found['how'])}{found['verb']}s", text)
-    return text[:1].upper() + text[1:]
-
-
-def _said(how: str) -> str:
-    return how.replace("do ", "")
+    told = _FILLER.sub("I ", text.replace("\u2019", "'"))
+    told = _VERB.sub(r"the user \1\2s", told)
+    for pattern, instead in _FIRST_PERSON:
+        told = pattern.sub(instead, told)
+    return told[:1].upper() + told[1:]

@@ -22,7 +22,7 @@ _BEGINS_ELSEWHERE = re.compile(
 """Opens a clause that leads up to what is wanted."""
 
 _ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+")
-_TAIL = re.compile(r"[\s,:;.!?–—-]+$")
+_TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
 _HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
 
 
