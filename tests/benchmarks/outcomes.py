@@ -17,7 +17,7 @@ from time import process_time
 from outcome.gold import CARRIED_OUT, CODING, DATA, REFERENCES, REWARDS, Case, references, rewards, sessions
 from outcome.score import by_evidence, carried_out, confusion, figures, scored
 
-from nous.summary.extractive import Extracted, summarize
+from nous.summary.heuristic.summarize import Extracted, summarize
 from nous.transcript.model import Transcript
 
 TITLE_WORDS = (5, 10)

@@ -104,7 +104,7 @@ def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told:
     assert "because `read_rows` ran twice" in summary.content("decisions")
     assert summary.content("files_touched") == "- a.py"
     assert summary.content("pending_tasks") == "- Which format do you prefer, CSV or JSON?"
-    assert "- Last test run: `pytest -q` passed." in summary.content("current_state")
+    assert "- Last test run: `pytest` passed." in summary.content("current_state")
     assert summary.iteration == 1
 
 

@@ -10,14 +10,13 @@ import pytest
 from builders.kits import kit_of
 from structlog.testing import capture_logs
 
-from nous.caps import MOST_POINTS
 from nous.episode import Episode, Seen
 from nous.events import EpisodeSummarized, SessionEnded
 from nous.excerpt import windows
 from nous.excerpt.windows import ONE_PASS
 from nous.scope import Scope
 from nous.store.memory import MemoryStore
-from nous.summary.extractive import summarize
+from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Transcript
 from workers.episode_summarizer import WORKER
 
@@ -128,39 +127,19 @@ def test_a_long_session_is_seen_in_several_windows(told: Told, see: See) -> None
 
 
 def test_its_points_come_from_every_part_of_the_session(told: Told, see: See) -> None:
-    transcript = worked(told, len(LESSONS))
-    parts = [summarize(window.transcript).summary for window in windows(transcript, 600, most=4).windows]
+    points = see(worked(told, 6), budget=600, most=4).summary.key_points
 
-    points = see(transcript, budget=600, most=4).summary.key_points
-
-    assert len(points) == len(set(points)) == MOST_POINTS
-    assert all(set(part.key_points) & set(points) for part in parts)
-    assert points[:4] == tuple(part.key_points[0] for part in parts)
+    assert points == tuple(LESSONS[:6])
 
 
-def test_its_facts_are_those_of_the_whole_session_which_knows_what_was_undone_later(told: Told, see: See) -> None:
-    undone = "`module_99` takes the first match instead of the longest one."
-    edit = {"tool": "Edit", "tool_input": {"file_path": "/repo/module_99.py", "new_string": "module_99 = longest()"}}
-    said = [("user", "How does it match?"), ("assistant", undone)]
-    whole = worked(told, 24).entries
-    kept = [(each.kind, each.text, {"tool": each.tool, "tool_input": each.tool_input}) for each in whole]
+def test_it_is_the_whole_session_that_is_summarized_in_however_many_windows_it_is_seen(told: Told, see: See) -> None:
+    transcript = worked(told, 24)
 
-    episode = see(told(*said, *kept, ("user", "Take the longest."), ("tool_call", "edit", edit)))
+    episode = see(transcript)
 
     assert episode.windows > 1
-    assert undone not in [fact.text for fact in episode.candidate_facts]
-    assert undone in [fact.text for fact in see(told(*said, *kept)).candidate_facts]
-
-
-def test_it_begins_as_the_first_window_and_ends_as_the_last(told: Told, see: See) -> None:
-    transcript = worked(told, 24)
-    parts = [summarize(window.transcript).summary for window in windows(transcript, BUDGET).windows]
-
-    summary = see(transcript).summary
-
-    assert summary.title == parts[0].title
-    assert (summary.outcome, summary.open_threads) == (parts[-1].outcome, parts[-1].open_threads)
-    assert summary.summary == summarize(transcript).summary.summary
+    assert episode.summary == summarize(transcript).summary
+    assert episode.candidate_facts == summarize(transcript).candidate_facts
 
 
 @pytest.mark.parametrize("turns", [1, 3, 24, 120])
@@ -220,17 +199,6 @@ def test_enough_windows_are_not_warned_of(told: Told, see: See, turns: int) -> N
 
 def test_the_same_session_is_seen_the_same_way(told: Told, see: See) -> None:
     assert see(worked(told, 24)) == see(worked(told, 24))
-
-
-def test_facts_of_every_window_are_kept_and_rest_on_turns_of_the_whole_session(told: Told, see: See) -> None:
-    transcript = worked(told, len(LESSONS))
-    parts = [summarize(window.transcript).candidate_facts for window in windows(transcript, 600, most=4).windows]
-
-    facts = see(transcript, budget=600, most=4).candidate_facts
-
-    assert sum(map(bool, parts)) > 1
-    assert list(facts) == [fact for part in parts for fact in part]
-    assert {turn for fact in facts for turn in fact.turns} <= {entry.turn for entry in transcript}
 
 
 def test_a_version_that_was_seen_in_other_windows_is_another_excerpt(told: Told, see: See) -> None:

@@ -29,7 +29,7 @@ from nous.llm.schemas import strict
 from nous.llm.scripted import Answer, Scripted
 from nous.matter import Matter
 from nous.scope import Scope
-from nous.summary.fallback import facts_of
+from nous.summary.heuristic.fallback import facts_of
 from nous.summary.prompting import built_in
 
 SCOPE, SUBJECT = Scope(project="billing"), UUID(int=7)

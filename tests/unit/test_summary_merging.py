@@ -7,9 +7,9 @@ import pytest
 from nous.caps import MOST_CANDIDATES as MOST_FACTS
 from nous.caps import MOST_POINTS
 from nous.episode import CandidateFact, Outcome, Summary
-from nous.summary.extractive import Extracted
+from nous.summary.heuristic.summarize import Extracted
+from nous.summary.heuristic.title import MOST_TOPICS
 from nous.summary.merging import merged
-from nous.summary.topics import MOST as MOST_TOPICS
 
 FRUITS = ("apples", "pears", "plums", "quinces", "cherries", "medlars", "lemons", "figs", "olives", "dates")
 SHELVES = ("cellar", "attic", "garage", "kitchen", "pantry", "barn", "shed")

@@ -10,12 +10,12 @@ from nous.secrets import looks_secret
 from nous.summary.anchored.keeping import kept
 from nous.summary.anchored.model import AnchoredSummary
 from nous.summary.anchored.segments import transcript_of
-from nous.summary.heuristic.lessons import lessons
+from nous.summary.heuristic.lessons import MOST, distinct, found_out
 from nous.summary.heuristic.narrative import lead
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
 from nous.summary.heuristic.record import SessionRecord, Turn
-from nous.summary.heuristic.sentences import is_courtesy, joined
-from nous.summary.heuristic.statements import stated
+from nous.summary.heuristic.sentences import is_go_ahead, joined
+from nous.summary.heuristic.statements import rules
 from nous.transcript.model import Entry, Kind, Transcript
 
 _REQUEST_CHARS = 400
@@ -61,7 +61,7 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
 
 
 def _asked(record: SessionRecord) -> Iterator[str]:
-    """Return what the user said in each turn, courtesies left out."""
+    """Return what the user said in each turn, courtesies and mere agreement left out."""
     for turn in record.turns:
         if told := _request(turn):
             yield told
@@ -69,16 +69,16 @@ def _asked(record: SessionRecord) -> Iterator[str]:
 
 def _request(turn: Turn) -> str:
     said = [one.text for one in (*turn.asked, *turn.brief[:_BRIEF_SENTENCES])]
-    told = [text for text in said if not (is_courtesy(text) or looks_secret(text) or text.startswith(("{", "<")))]
+    told = [text for text in said if not (is_go_ahead(text) or looks_secret(text) or text.startswith(("{", "<")))]
     return shortened(" ".join(told), _REQUEST_CHARS)
 
 
 def _decided(record: SessionRecord) -> Iterator[str]:
     """Return the user's rules, likings and verdicts by turn, then what was learned."""
-    told = [(fact.turns, fact.text) for fact in stated(record)]
+    told = [(fact.turns, fact.text) for fact in rules(record)]
     told += [((entry.turn,), _verdict(entry, record)) for entry in record.entries if _decides(entry)]
     yield from (text for _, text in sorted(told, key=lambda each: each[0]))
-    yield from lessons(record)
+    yield from distinct(found_out(record), MOST)
 
 
 def _decides(entry: Entry) -> bool:

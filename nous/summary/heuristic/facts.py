@@ -13,7 +13,7 @@ from nous.summary.heuristic.answers import answered
 from nous.summary.heuristic.commands import CommandRun, Purpose, usual
 from nous.summary.heuristic.narrative import lead
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import Sentence, content_words, joined, names
+from nous.summary.heuristic.sentences import Sentence, content_words, joined, names, telling_words
 from nous.summary.heuristic.statements import stated
 
 _SHORT = 8
@@ -36,13 +36,14 @@ _RUN_AS = {
 
 def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
     """Return at most *most* facts, none twice."""
+    told = [fact for source in (stated_facts, answer_facts, deed_facts) for fact in source(record)]
     found: dict[frozenset[str], CandidateFact] = {}
-    for source in (stated_facts, answer_facts, deed_facts, command_facts):
-        for fact in source(record):
-            told = frozenset(content_words(fact.text))
-            if told and not looks_secret(fact.text) and not any(told <= other for other in found):
-                found[told] = fact
-    return tuple(found.values())[:most]
+    for fact in told:
+        form = frozenset(telling_words(fact.text))
+        if form and not looks_secret(fact.text) and not any(form <= other for other in found):
+            found[form] = fact
+    runs = [fact for fact in command_facts(record) if not looks_secret(fact.text)]
+    return (*found.values(), *runs)[:most]
 
 
 def stated_facts(record: SessionRecord) -> Iterable[CandidateFact]:

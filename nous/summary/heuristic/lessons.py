@@ -8,14 +8,14 @@ from nous.prose import shortened
 from nous.secrets import looks_secret
 from nous.summary.heuristic.narrative import lead
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import Sentence, alike, content_words, names
+from nous.summary.heuristic.sentences import Sentence, alike, names, telling_words
 from nous.summary.heuristic.statements import standing_alone, stated
 from nous.transcript.model import Kind
 
 MOST = 7
 _MOST_STATED = 3
 _LONGEST = 300
-_FEWEST_WORDS = 4
+_FEWEST_WORDS, _FEWEST_WITHOUT_NAME = 4, 6
 _FIRST_PERSON = re.compile(r"\bI\b|\b[Yy]our?\b|\b[Ll]et['\u2019]s\b")
 _BEGINS_ELSEWHERE = re.compile(
     r"(?:this|that|these|those|it|they|he|she|both|here|there|which|so|then|line \d)\b", re.IGNORECASE
@@ -23,12 +23,16 @@ _BEGINS_ELSEWHERE = re.compile(
 
 
 def lessons(record: SessionRecord, most: int = MOST) -> tuple[str, ...]:
-    """Return at most *most* lessons, none that says much the same as one before it."""
-    if record.is_service:
-        return tuple(distinct((fact.text for fact in stated(record)), _MOST_STATED))
+    """Return at most *most* lessons: what the user stated for good, then what was found out; none much like another."""
     told = [fact.text for fact in stated(record)][:_MOST_STATED]
-    causes = sorted(_causes(record), key=lambda one: -_worth(one.text))
-    return tuple(distinct((*told, *_mended(record), *(standing_alone(one.text) for one in causes)), most))
+    return tuple(distinct((*told, *found_out(record)), most))
+
+
+def found_out(record: SessionRecord) -> Iterator[str]:
+    """Return what mended a failure and which causes the agent told; of a service nothing."""
+    if not record.is_service:
+        yield from _mended(record)
+        yield from _causes(record)
 
 
 def _mended(record: SessionRecord) -> Iterator[str]:
@@ -47,9 +51,13 @@ def _mended(record: SessionRecord) -> Iterator[str]:
             yield f"`{shortened(command, 80)}` failed until this was mended: {shortened(cause, _LONGEST)}"
 
 
-def _causes(record: SessionRecord) -> Iterator[Sentence]:
+def _causes(record: SessionRecord) -> Iterator[str]:
+    """Return the causes that the agent told, the best of each turn before any turn has a second."""
+    ranked: list[tuple[int, float, str]] = []
     for turn in record.turns:
-        yield from (one for one in lead(turn.report) if _is_cause(one))
+        found = sorted((one for one in lead(turn.said) if _is_cause(one)), key=lambda one: -_worth(one.text))
+        ranked += [(rank, -_worth(one.text), standing_alone(one.text)) for rank, one in enumerate(found)]
+    return (text for _, _, text in sorted(ranked))
 
 
 def _is_cause(one: Sentence) -> bool:
@@ -61,9 +69,8 @@ def _is_cause(one: Sentence) -> bool:
         return False
     is_less = any(known.says(name, text) for name in ("hedge", "proposes", "about_to"))
     is_less = is_less or known.opens("deed", text)
-    return (
-        known.says("explains", text) and not is_less and bool(names(text)) and len(content_words(text)) >= _FEWEST_WORDS
-    )
+    fewest = _FEWEST_WORDS if names(text) else _FEWEST_WITHOUT_NAME
+    return known.says("explains", text) and len(telling_words(text)) >= fewest and not is_less
 
 
 def _worth(text: str) -> float:

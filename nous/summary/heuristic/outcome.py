@@ -31,13 +31,14 @@ _CHOICE = re.compile(
 class Judgement:
     """An outcome, the sentence that names its evidence, and the turns it rests on.
 
-    `is_sure` is false where the record does not show how it ended.
+    `is_sure` is false where the record does not show how it ended. `waits_for` is a question to the user that is open.
     """
 
     outcome: Outcome
     rationale: str
     turns: tuple[int, ...] = ()
     is_sure: bool = True
+    waits_for: str = ""
 
 
 _Rule = Callable[[SessionRecord], Judgement | None]
@@ -121,20 +122,27 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
         outcome=Outcome.PARTIAL,
         rationale=f"The record ends in turn {turn.number} with a choice that the user has to make{said}",
         turns=(turn.number,),
+        waits_for=asked.text if asked else "",
     )
 
 
 def _unfinished(record: SessionRecord) -> Judgement | None:
-    """Judge a session whose last message only announces the next step, or that has no answer to the last request."""
+    """Judge a session without an answer to the last request, or whose last words only announce the next step."""
     turn = record.requests[-1] if record.requests else None
     if turn is None or record.closing:
         return None
+    outcome = Outcome.PARTIAL if record.changes else Outcome.UNRESOLVED
     if not turn.report and not turn.changes:
-        outcome = Outcome.PARTIAL if record.changes else Outcome.UNRESOLVED
-        return Judgement(
-            outcome=outcome, rationale=f"Turn {turn.number} has no answer.", turns=(turn.number,), is_sure=False
-        )
+        rationale = f"Turn {turn.number} has no answer."
+        return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
+    if record.last and record.last.kind is Kind.ASSISTANT and turn.report and _announces(turn.report[-1]):
+        rationale = f"The record breaks off in turn {turn.number}, where the agent announced its next step."
+        return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
     return None
+
+
+def _announces(one: Sentence) -> bool:
+    return not one.is_question and (words().says("about_to", one.text) or words().opens("narrates", one.text))
 
 
 def _ended_well(record: SessionRecord) -> Judgement:
@@ -200,15 +208,11 @@ def _handed_over(record: SessionRecord) -> Judgement | None:
 
 
 def _served(record: SessionRecord) -> list[Turn]:
-    """Return the turns in which a service changed something for its user."""
-    return [
-        turn
-        for turn in record.turns
-        if turn.changes
-        and not any(
-            hands_over(action) and action.call.turn == turn.number and turn.changes == 1 for _, action in record.done
-        )
-    ]
+    """Return the turns in which a service did something for its user; without calls on record, by its own word."""
+    if not record.actions:
+        return [turn for turn in record.turns if any(_is_done(one) for one in turn.report)]
+    passed_on = {action.call.turn for _, action in record.done if hands_over(action)}
+    return [turn for turn in record.turns if turn.changes > (turn.number in passed_on)]
 
 
 def _service_end(record: SessionRecord) -> Judgement:
@@ -254,12 +258,10 @@ _SERVICE_RULES: tuple[_Rule, ...] = (_nothing_asked, _handed_over, _service_end)
 
 
 def open_threads(record: SessionRecord, judgement: Judgement) -> tuple[str, ...]:
-    """Return what is open at the end: why it is not resolved, and the request it concerns."""
+    """Return what is open at the end: why it is not resolved, and the question or the request that it concerns."""
     if judgement.outcome not in {Outcome.PARTIAL, Outcome.UNRESOLVED} or not record.requests:
         return ()
-    last = record.requests[-1]
-    asked = next(
-        (one.text for one in (*last.asked, *last.brief) if len(names(one.text)) or len(one.text.split()) > 2), ""
-    )
-    thread = f"Turn {last.number}: {shortened(asked, _QUOTED_CHARS)}" if asked else ""
+    said = (one.text for one in (*record.requests[-1].asked, *record.requests[-1].brief))
+    asked = next((text for text in said if names(text) or len(text.split()) > 1), "")
+    thread = shortened(judgement.waits_for or asked, _QUOTED_CHARS)
     return tuple(filter(None, (judgement.rationale, thread)))

@@ -142,6 +142,15 @@ def is_courtesy(text: str) -> bool:
     return len(told) <= (2 if rest != text else 0)
 
 
+def is_go_ahead(text: str) -> bool:
+    """Return whether *text* is a courtesy, or only agrees to what was proposed."""
+    known = words()
+    idle = known.sets["stopwords"] | known.sets["courtesy"] | known.sets["orders"]
+    told = _BARE_WORD.findall(text.lower())
+    agrees = bool(told) and told[0] in known.sets["courtesy"] and not text.endswith("?")
+    return is_courtesy(text) or (agrees and all(word in idle for word in told))
+
+
 def is_farewell(text: str) -> bool:
     """Return whether *text* thanks, praises or takes leave, and wants nothing more."""
     known = words()

@@ -12,7 +12,7 @@ from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import Sentence, names, telling_words
 
 _SHORTEST, _LONGEST = 12, 320
-_FEWEST_WORDS, _FEWEST_OF_DECISION = 2, 4
+_FEWEST_WORDS, _FEWEST_OF_REASON, _FEWEST_OF_DECISION = 2, 3, 4
 _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
@@ -48,11 +48,12 @@ _FIRST_PERSON = tuple(
 
 def stated(record: SessionRecord) -> Iterator[CandidateFact]:
     """Return what the user states for good, each with its turn, the surest first."""
-    found = [*_rules(record), *_decided(record)]
+    found = [*rules(record), *_decided(record)]
     yield from sorted(found, key=lambda fact: -fact.confidence)
 
 
-def _rules(record: SessionRecord) -> Iterator[CandidateFact]:
+def rules(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Return the rules, preferences, decisions and corrections in the user's own sentences, in order."""
     for turn in record.turns:
         for one in turn.asked:
             kind = _kind_of(one) if _can_stand(one) else None
@@ -134,7 +135,7 @@ def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
 def _instructs(reason: str) -> bool:
     known = words()
     is_order = known.says("instructs", reason) or known.opens("wish", reason) or known.opens("directive", reason)
-    return is_order and len(telling_words(reason)) >= _FEWEST_OF_DECISION and not known.opens("waits", reason)
+    return is_order and len(telling_words(reason)) >= _FEWEST_OF_REASON and not known.opens("waits", reason)
 
 
 def _what(rejected: str) -> str:

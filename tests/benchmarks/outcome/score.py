@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from excerpt.tables import table
 
 from nous.episode import Outcome
-from nous.summary.evidence import Evidence
-from nous.summary.outcome import Judgement, judge
+from nous.summary.heuristic.outcome import Judgement, judge
+from nous.summary.heuristic.record import SessionRecord
 
 from .gold import Case
 
@@ -42,7 +42,7 @@ class Scored:
 
 
 def scored(case: Case) -> Scored:
-    evidence = Evidence(case.transcript)
+    evidence = SessionRecord(case.transcript)
     return Scored(case, judge(evidence), bool(evidence.changes))
 
 
