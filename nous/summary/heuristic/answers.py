@@ -15,50 +15,44 @@ _CODE_CHARS = 240
 """Characters up to which a code block is part of an answer."""
 
 _QUESTION_WORDS, _FEWEST_WORDS = 16, 3
-_LEAD_UP = re.compile(r"(?:[.;:]|, (?:but|and|so)| - )\s+|\s(?=(?:What|Why|How|Where|Which|When) )")
+_LEAD_UP = re.compile(
+    r"(?:[.;:]|,? (?:but|and|so)| - )\s+(?=can|could|would|what|why|how|where|which|is|does)"
+    r"|\s(?=(?:What|Why|How|Where|Which|When) )"
+)
 _FOREIGN = 0.2
 """The share of letters beyond ASCII from which a text counts as in another language."""
 
+_POINTS_BACK = re.compile(r"(?:this|that|these|those|it|they|here|there)\b", re.IGNORECASE)
+_WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"(?:yes|no|nope|yeah|yep|not?)\b", re.IGNORECASE)
 _SKIPPED = ("#", "|", "---", ">", "<")
 
 
 class Answered(NamedTuple):
-    """A question, its answer, its turn, and how concrete the answer is: names, numbers and code in it."""
+    """A question, its answer, and its turn. `is_clear` means that the answer takes up what was asked and names it."""
 
     question: str
     answer: str
     turn: int
-    concreteness: int
+    is_clear: bool
 
 
 def answered(record: SessionRecord) -> Iterator[Answered]:
     """Return the questions of the user that were answered, in order."""
     for turn in record.turns:
-        question = next((one.text for one in turn.asked if _asks(one.text)), "")
-        answer = _answer(turn, question, record.entries) if question else ""
+        question = next((short for one in turn.asked if _asks(short := _short(one.text))), "")
+        answer = reply_of(turn, question, record.entries) if question else ""
         if answer and not _is_vague(answer):
-            yield Answered(_short(question), answer, turn.number, len(set(identifiers(answer))))
+            yield Answered(question, answer, turn.number, _belongs(question, answer))
 
 
 def _asks(text: str) -> bool:
     """Return whether *text* wants to know how things are, and is no order, doubt or question about the work itself."""
     known = words()
-    is_question = (
-        text.rstrip("\"')").endswith("?") or known.opens("interrogative", text) or known.says("wants_to_know", text)
-    )
-    return (
-        is_question
-        and bool(content_words(text))
-        and not (known.opens("order", text) or known.says("about_the_work", text))
-    )
-
-
-def _short(question: str) -> str:
-    """Return the last words of a long question: what leads up to it is not asked."""
-    found = question.split()
-    clause = _LEAD_UP.split(question)[-1]
-    return clause if len(found) > _QUESTION_WORDS and len(clause.split()) > 2 else question
+    is_marked = text.rstrip("\"')").endswith("?") and (known.opens("question", text) or _WHY.search(text))
+    is_asked = is_marked or known.opens("interrogative", text) or known.says("wants_to_know", text)
+    is_of_the_work = known.opens("order", text) or known.says("about_the_work", text)
+    return bool(is_asked) and bool(content_words(text)) and not is_of_the_work
 
 
 def _is_vague(answer: str) -> bool:
@@ -68,18 +62,40 @@ def _is_vague(answer: str) -> bool:
     return is_foreign or known.says("proposes", answer) or known.says("hedge", answer)
 
 
-def _answer(turn: Turn, question: str, entries: Sequence[Entry]) -> str:
-    """Return what answers *question* best: from the sentence that shares most words with it, or from the first one.
+def _belongs(question: str, answer: str) -> bool:
+    """Return whether *answer* takes up what is asked, or names the thing that is asked after; a reason says why."""
+    known = words()
+    if _POINTS_BACK.match(answer):
+        return False
+    if _WHY.search(question):
+        return known.says("explains", answer)
+    shared = set(content_words(question)) & set(content_words(answer))
+    return bool(shared) or (known.says("asks_which", question) and bool(identifiers(answer)))
+
+
+def _short(question: str) -> str:
+    """Return the last words of a long question: what leads up to it is not asked."""
+    found = question.split()
+    clause = _LEAD_UP.split(question)[-1]
+    return clause if len(found) > _QUESTION_WORDS and len(clause.split()) > 2 else question
+
+
+def reply_of(turn: Turn, question: str, entries: Sequence[Entry]) -> str:
+    """Return what answers *question* best, short code included: from the sentence that shares most words with it on.
 
     The last message of the turn goes first: what stands before it was said while the agent was still looking.
     """
     told = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
     if not told:
         return ""
+    if _WHY.search(question):
+        told = [part for part in told if words().says("explains", part.text)] or told
     asked = set(content_words(question))
     last = [part for part in told if part.place == told[-1].place]
     fits = {part: _fit(part, asked) for part in told}
-    start = max(told, key=lambda part: (fits[part], part.place)) if max(fits.values()) > fits[last[0]] + 1 else last[0]
+    margin = 1 if words().says("asks_which", question) or words().says("wants_to_know", question) else 0
+    is_elsewhere = max(fits.values()) > fits[last[0]] + margin
+    start = max(told, key=lambda part: (fits[part], part.place)) if is_elsewhere else last[0]
     return _run_on(told, start)
 
 
@@ -99,7 +115,7 @@ def _parts(entry: Entry, place: int) -> list[_Part]:
         raw = entry.text[start:end]
         if raw.startswith("```"):
             body = " ".join(raw.strip("`").split("\n", 1)[-1].split())
-            if 0 < len(body) <= _CODE_CHARS and found:
+            if 0 < len(body) <= _CODE_CHARS:
                 found.append(_Part(f"`{body}`", place, number, is_code=True))
         elif not raw.startswith(_SKIPPED) and (text := plain(raw)) and not _is_idle(text):
             found.append(_Part(text, place, number))
@@ -108,7 +124,7 @@ def _parts(entry: Entry, place: int) -> list[_Part]:
 
 def _is_idle(text: str) -> bool:
     known = words()
-    if text.endswith("?") or any(known.says(name, text) for name in ("about_to", "offers_more", "asks")):
+    if text.endswith("?") or any(known.says(name, text) for name in ("about_to", "offers_more", "asks", "proposes")):
         return True
     return known.opens("narrates", text) or (
         len(text.split()) < 3 and not _YES_OR_NO.match(text) and not identifiers(text)
@@ -130,4 +146,6 @@ def _run_on(told: Sequence[_Part], start: _Part) -> str:
             break
         found.append(part.text)
         room -= length
-    return " ".join(found)
+    while len(found) > 1 and found[-1].endswith(":"):
+        found.pop()
+    return " ".join(text if text.endswith((".", "!", ":", "`")) else f"{text}." for text in found)

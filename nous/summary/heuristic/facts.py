@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from nous.actions import taken_away_by
 from nous.caps import MOST_CANDIDATES
@@ -11,9 +12,9 @@ from nous.prose import shortened
 from nous.secrets import looks_secret
 from nous.summary.heuristic.answers import answered
 from nous.summary.heuristic.commands import CommandRun, Purpose, usual
-from nous.summary.heuristic.narrative import lead
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import Sentence, content_words, joined, names, telling_words
+from nous.summary.heuristic.report import lead, told_from
+from nous.summary.heuristic.sentences import Sentence, content_words, names, telling_words
 from nous.summary.heuristic.statements import stated
 
 _SHORT = 8
@@ -23,7 +24,8 @@ _MOST_ANSWERS, _MOST_ANSWERS_OF_LONG, _MOST_DEEDS, _MOST_STATED = 3, 1, 2, 6
 _FEWEST_WORDS = 5
 _MOSTLY_CODE = 0.65
 _CODE = re.compile(r"`[^`]+`")
-_FIRST_PERSON = re.compile(r"\bI\b|\b[Yy]ou\b|\b[Rr]egarding\b")
+_FIRST_PERSON = re.compile(r"\b(?:I|[Yy]ou|[Rr]egarding)\b")
+_BY_AGENT = re.compile(r"^(?:Done[.:\u2014 -]+)?I(?:['\u2019]ve| have)? (?:also |now |successfully )*", re.IGNORECASE)
 _LONGEST = 400
 _DEED_WORDS = 40
 _RUN_AS = {
@@ -53,11 +55,9 @@ def stated_facts(record: SessionRecord) -> Iterable[CandidateFact]:
 
 def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
     """Return the last questions that got an answer; of a long session, those after a thing that the answer names."""
-    found = list(answered(record))
+    found = [one for one in answered(record) if one.is_clear and not one.answer.endswith(":")]
     if len(record.requests) > _SHORT:
-        found = [one for one in found if one.concreteness and words().says("asks_which", one.question)][
-            -_MOST_ANSWERS_OF_LONG:
-        ]
+        found = [one for one in found if words().says("asks_which", one.question)][-_MOST_ANSWERS_OF_LONG:]
     for one in found[-_MOST_ANSWERS:]:
         text = f"“{shortened(one.question, 160)}” was answered: {shortened(one.answer, _LONGEST)}"
         yield CandidateFact(
@@ -70,27 +70,25 @@ def deed_facts(record: SessionRecord) -> Iterator[CandidateFact]:
     turns = [turn for turn in record.turns if turn.changes and turn.report]
     for turn in turns[-_MOST_DEEDS:] if len(record.requests) <= _SHORT else turns[-1:]:
         said = lead(turn.report)
-        first = next((at for at, one in enumerate(said) if _tells_deed(one.text) and not _is_gone(one, record)), None)
-        if first is not None:
-            told = _run_on([one.text for one in said[first:]])
-            yield CandidateFact(
-                text=shortened(joined(told), _LONGEST),
-                category=Category.EVENT,
-                subject=_subject(told[0]),
-                confidence=0.65,
-                turns=(turn.number,),
-            )
+        first = next((one for one in said if _tells_deed(one.text) and not _is_gone(one, record)), None)
+        if first is None:
+            continue
+        text = _BY_AGENT.sub("", _told(said[said.index(first) :]))
+        yield CandidateFact(
+            text=shortened(text[:1].upper() + text[1:], _LONGEST),
+            category=Category.EVENT,
+            subject=_subject(first.text),
+            confidence=0.65,
+            turns=(turn.number,),
+        )
 
 
-def _run_on(said: Sequence[str]) -> list[str]:
-    """Return the first of *said*, and the next ones as long as they name things, within the length of a fact."""
-    told = [said[0]]
-    for text in said[1:3]:
-        is_apart = _FIRST_PERSON.search(text) or not names(text) or words().says("hedge", text)
-        if is_apart or len(" ".join((*told, text)).split()) > _DEED_WORDS:
-            break
-        told.append(text)
-    return told
+def _told(said: Sequence[Sentence]) -> str:
+    """Return the first of *said* with the items that it leads in, or the next ones that name what was done."""
+    if said[0].text.endswith(":"):
+        return told_from(said, said[0], _DEED_WORDS)
+    kept = takewhile(lambda one: names(one.text) and not _FIRST_PERSON.search(one.text), said[1:3])
+    return told_from([said[0], *kept], said[0], _DEED_WORDS)
 
 
 def _tells_deed(text: str) -> bool:

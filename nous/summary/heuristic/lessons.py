@@ -2,29 +2,38 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
+from nous.episode import Category
 from nous.language import words
 from nous.prose import shortened
 from nous.secrets import looks_secret
-from nous.summary.heuristic.narrative import lead
 from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import Sentence, alike, names, telling_words
 from nous.summary.heuristic.statements import standing_alone, stated
 from nous.transcript.model import Kind
 
 MOST = 7
 _MOST_STATED = 3
+_LASTING = frozenset({Category.RULE, Category.PREFERENCE, Category.CONCEPT})
 _LONGEST = 300
 _FEWEST_WORDS, _FEWEST_WITHOUT_NAME = 4, 6
 _FIRST_PERSON = re.compile(r"\bI\b|\b[Yy]our?\b|\b[Ll]et['\u2019]s\b")
+_ONE_OFF = re.compile(
+    r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\blines? \d|\b(?:it|this|that|them|here)[.!]?\Z",
+    re.IGNORECASE,
+)
+"""Names one commit or line, or ends with a word for something that only its session shows."""
+
 _BEGINS_ELSEWHERE = re.compile(
-    r"(?:this|that|these|those|it|they|he|she|both|here|there|which|so|then|line \d)\b", re.IGNORECASE
+    r"(?:this|that|these|those|it|they|he|she|both|here|there|which|so|then|or|and)\b", re.IGNORECASE
 )
 
 
 def lessons(record: SessionRecord, most: int = MOST) -> tuple[str, ...]:
     """Return at most *most* lessons: what the user stated for good, then what was found out; none much like another."""
-    told = [fact.text for fact in stated(record)][:_MOST_STATED]
+    told = [fact.text for fact in stated(record) if fact.category in _LASTING][:_MOST_STATED]
     return tuple(distinct((*told, *found_out(record)), most))
 
 
@@ -52,10 +61,15 @@ def _mended(record: SessionRecord) -> Iterator[str]:
 
 
 def _causes(record: SessionRecord) -> Iterator[str]:
-    """Return the causes that the agent told, the best of each turn before any turn has a second."""
+    """Return the causes that the agent told at the end of a turn, the best of each turn before any has a second.
+
+    What the user objects to in the next turn was none.
+    """
     ranked: list[tuple[int, float, str]] = []
-    for turn in record.turns:
-        found = sorted((one for one in lead(turn.said) if _is_cause(one)), key=lambda one: -_worth(one.text))
+    for turn, after in pairwise((*record.turns, None)):
+        if turn is None or (after and any(words().says("objects", one.text) for one in after.asked)):
+            continue
+        found = sorted((one for one in lead(turn.report) if _is_cause(one)), key=lambda one: -_worth(one.text))
         ranked += [(rank, -_worth(one.text), standing_alone(one.text)) for rank, one in enumerate(found)]
     return (text for _, _, text in sorted(ranked))
 
@@ -68,7 +82,8 @@ def _is_cause(one: Sentence) -> bool:
     if _FIRST_PERSON.search(text) or _BEGINS_ELSEWHERE.match(standing_alone(text)) or known.opens("narrates", text):
         return False
     is_less = any(known.says(name, text) for name in ("hedge", "proposes", "about_to"))
-    is_less = is_less or known.opens("deed", text)
+    is_less = is_less or known.opens("wish", text) or _ONE_OFF.search(text) is not None
+    is_less = is_less or known.opens("deed", text) or known.opens("tells_change", text)
     fewest = _FEWEST_WORDS if names(text) else _FEWEST_WITHOUT_NAME
     return known.says("explains", text) and len(telling_words(text)) >= fewest and not is_less
 

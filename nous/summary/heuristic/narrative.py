@@ -1,91 +1,101 @@
-"""The summary of a session in its own words: what was asked, what was done or answered, how it ended."""
+"""The summary of a session in its own words: what was asked, what came of it, how it ended."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 
+from nous.episode import Outcome
 from nous.language import words
+from nous.summary.heuristic.answers import answered, reply_of
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import SessionRecord, Turn
-from nous.summary.heuristic.sentences import Sentence, content_words, is_courtesy, joined, names
+from nous.summary.heuristic.report import OFFERED, result_of
+from nous.summary.heuristic.sentences import is_go_ahead, names, telling_words
 
-_MOST_WORDS = 150
-_ASKED_WORDS, _TOLD_WORDS = 22, 34
-_FILLER = re.compile(
-    r"(?:all )?(?:done|perfect|great|good|excellent|fixed|yes|no|got it|you're (?:absolutely )?right|ok|okay|sure"
-    r"|that's it|all green|understood)\b[^\w]*",
-    re.IGNORECASE,
-)
+_MOST_WORDS = 140
+_ASKED_WORDS = 18
+_RESULT_WORDS = {1: 100, 2: 50, 3: 36}
+"""The most words of a result, by how many requests there are; of more, 30."""
+
 _LINK = re.compile(r"https?://\S+")
-_COMMITS_TOLD = 3
+_COMMITS_TOLD, _FILES_TOLD = 3, 4
+_BRIEF_SENTENCES = 12
+_OPEN = frozenset({Outcome.PARTIAL, Outcome.UNRESOLVED})
 
 
 def summary_of(record: SessionRecord, judgement: Judgement) -> str:
     """Return at most about 150 words on the session."""
     if not record.requests:
         return judgement.rationale
-    asked = _asked(record)
-    ended = judgement.rationale if judgement.outcome != "resolved" or not judgement.is_sure else ""
-    commits = [subject for subject, _ in record.commits[-_COMMITS_TOLD:]]
-    committed = f"Committed: {'; '.join(commits)}." if commits else ""
-    room = _MOST_WORDS - sum(len(part.split()) for part in (asked, committed, ended))
-    told = joined([one.text for one in _telling(record, room)])
-    return " ".join(filter(None, (asked, told, committed, ended)))
+    ending = _ending(record, judgement)
+    told = _told(record, _MOST_WORDS - len(ending.split()))
+    return " ".join(filter(None, (*told, ending)))
 
 
-def _asked(record: SessionRecord) -> str:
-    """Return the first request, and the last one of another turn, in the user's words."""
-    first, last = record.requests[0], record.requests[-1]
-    told = [text for text in (_request(first), _request(last) if last is not first else "") if text]
-    return f"Asked: {' Last asked: '.join(f'“{text}”.' for text in told)}" if told else ""
+def _told(record: SessionRecord, room: int) -> Sequence[str]:
+    """Return the requests with their results that fit into *room* words, in order.
 
-
-def _request(turn: Turn) -> str:
-    said = [_LINK.sub("", one.text) for one in (*turn.asked, *turn.brief) if not is_courtesy(one.text)]
-    told = " ".join(said).split()
-    return " ".join(told[:_ASKED_WORDS]).rstrip(".:,; ") + ("…" if len(told) > _ASKED_WORDS else "")
-
-
-def _telling(record: SessionRecord, room: int) -> Sequence[Sentence]:
-    """Return the sentences of the turns' reports that say most for their length, in order, within *room* words.
-
-    The last report comes first; then each turn has its best sentence before another has a second.
+    The last and the first come before the others, and those before that changed or said most.
     """
-    weights = Counter(
-        word for turn in record.turns for one in (*turn.asked, *turn.report) for word in content_words(one.text)
-    )
-    ranked: list[tuple[float, Sentence]] = []
-    turns = [turn for turn in record.turns if turn.report]
-    for turn in turns:
-        asked = {word for one in turn.asked for word in content_words(one.text)} if turn.is_question else set[str]()
-        scored = sorted((-_worth(one, weights, asked), one.number, one) for one in lead(turn.report))
-        is_last = turn is turns[-1]
-        ranked += [(rank - (1.5 if is_last else 0) + worth / 100, one) for rank, (worth, _, one) in enumerate(scored)]
-    chosen: list[Sentence] = []
-    for _, one in sorted(ranked, key=lambda each: each[0]):
-        length = len(one.text.split())
-        if length <= min(room, _TOLD_WORDS):
-            chosen.append(one)
+    turns = record.requests
+    most = _RESULT_WORDS.get(len(turns), 30)
+    answers = {one.turn: one.answer for one in answered(record)} if len(turns) > 1 else {}
+    ranked = [turns[-1], turns[0], *sorted(turns[1:-1], key=lambda turn: -_weight(turn))]
+    chosen: dict[int, str] = {}
+    for turn in ranked:
+        if turn.number in chosen:
+            continue
+        text = _exchange(request_of(turn), answers.get(turn.number) or _result(record, turn, most))
+        length = len(text.split())
+        if text and (length <= room or not chosen):
+            chosen[turn.number] = text
             room -= length
-    return sorted(chosen, key=lambda one: (one.place, one.number))
+    return [chosen[number] for number in sorted(chosen)]
 
 
-def lead(report: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences of a report that state something: no filler, question, heading or announcement."""
-    known = words()
-    return [
-        one
-        for one in report
-        if not (one.is_question or one.is_heading or _FILLER.fullmatch(one.text) or one.text.endswith(":"))
-        and not any(known.says(name, one.text) for name in ("about_to", "offers_more", "asks", "proposes"))
-        and len(one.text.split()) > 3
-    ]
+def _result(record: SessionRecord, turn: Turn, most: int) -> str:
+    """Return what came of a turn; of one that changed nothing, what was replied, with code that is short."""
+    result = result_of(record, turn, most)
+    if turn.changes or turn.is_interim or result.startswith(OFFERED):
+        return result
+    return max(result, reply_of(turn, "", record.entries), key=lambda text: ("`" in text, len(text)))
 
 
-def _worth(one: Sentence, weights: Counter[str], asked: AbstractSet[str]) -> float:
-    """Return how much a sentence says for its length: words of the session, names, deeds, and what was asked."""
-    told = set(content_words(one.text))
-    said = sum(min(weights[word], 5) for word in told) + 3 * len(set(names(one.text)))
-    said += 4 * words().says("done", one.text) + 4 * len(told & asked)
-    return said / (6 + len(one.text.split())) ** 0.7
+def _weight(turn: Turn) -> float:
+    """Return how much of the session a turn is: its changes, and what its request and report name."""
+    said = [one.text for one in (*turn.asked, *turn.report[:6])]
+    return 2 * min(turn.changes, 5) + len({name for text in said for name in names(text)}) + (not turn.is_interim)
+
+
+def _exchange(asked: str, result: str) -> str:
+    """Return a request and its result; a mere go-ahead is not quoted."""
+    if not asked:
+        return result
+    if not result:
+        return f"Asked: “{asked}”."
+    return f"“{asked}”: {result if result.endswith(('.', '!', '?', '…')) else f'{result}.'}"
+
+
+def request_of(turn: Turn, most: int = _ASKED_WORDS) -> str:
+    """Return what a turn asks for in the user's words, from its first wish on, cut to *most* words.
+
+    It is empty for a mere go-ahead, and for what names nothing.
+    """
+    said = [one for one in (*turn.asked, *turn.brief[:_BRIEF_SENTENCES]) if not is_go_ahead(one.text)]
+    bare = (_LINK.sub("", one.text).strip() for one in said)
+    told = [text for text in bare if len(telling_words(text)) > 1]
+    wish = next((at for at, text in enumerate(told) if words().opens("wish", text) or text.endswith("?")), 0)
+    found = " ".join(told[wish:]).split()
+    return " ".join(found[:most]).rstrip(".:,; ") + ("…" if len(found) > most else "")
+
+
+def _ending(record: SessionRecord, judgement: Judgement) -> str:
+    """Return what was committed and changed, and what is open."""
+    commits = [subject for subject, _ in record.commits[-_COMMITS_TOLD:]]
+    files = list(dict.fromkeys(path.rstrip("/").rsplit("/", 1)[-1] for path in record.files))
+    more = f" and {len(files) - _FILES_TOLD} more" if len(files) > _FILES_TOLD else ""
+    parts = (
+        f"Committed: {'; '.join(commits)}." if commits else "",
+        f"Files changed: {', '.join(files[:_FILES_TOLD])}{more}." if files else "",
+        judgement.rationale if judgement.outcome in _OPEN else "",
+    )
+    return " ".join(filter(None, parts))

@@ -10,6 +10,7 @@ from nous.language import words
 from nous.prose import shortened
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.report import OFFER
 from nous.summary.heuristic.sentences import Sentence, names
 from nous.transcript.model import Entry, Kind
 
@@ -111,10 +112,7 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
     if turn is None or record.closing or not turn.report:
         return None
     asked = next((one for one in reversed(turn.report) if _CHOICE.search(one.text)), None)
-    offers = sum(
-        bool(re.match(r"(?:\W*)(?:option|approach|alternative) ?[A-D1-4]\b", one.text, re.IGNORECASE))
-        for one in turn.report
-    )
+    offers = sum(OFFER.match(one.text) is not None for one in turn.report)
     if turn.changes or not (asked or offers > 1):
         return None
     said = f": {shortened(asked.text, _QUOTED_CHARS)}" if asked else "."

@@ -17,6 +17,7 @@ _INJECTED = re.compile(
 )
 """Text that a program wrote in the user's place."""
 
+_SLASH_COMMAND = re.compile(r"/[\w:-]+")
 _TAGGED = re.compile(r"\A\s*<(teammate-message|user_query|task)\b[^>]*>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL)
 _PROTOCOL = re.compile(r"\A\{.*?\"subject\":\"([^\"]{8,200})\"", re.DOTALL)
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,40}\] ", re.MULTILINE)
@@ -32,6 +33,7 @@ class Turn:
 
     `asked` are the user's own sentences, `brief` those of a long or forwarded text, `report` the sentences of the
     agent's last message, `said` all that the agent said, `decisions` the user's approvals, answers and rejections.
+    `is_interim` means that calls follow the last message, which may have been said while the agent was still looking.
     """
 
     number: int
@@ -41,6 +43,7 @@ class Turn:
     said: list[Sentence] = field(default_factory=list[Sentence])
     decisions: list[Entry] = field(default_factory=list[Entry])
     changes: int = 0
+    is_interim: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -120,8 +123,10 @@ class SessionRecord:
                 turn.asked, turn.brief = (*turn.asked, *own), (*turn.brief, *brief)
             elif entry.kind is Kind.ASSISTANT:
                 if said := sentences_of(entry, place):
-                    turn.report = said
+                    turn.report, turn.is_interim = said, False
                     turn.said.extend(said)
+            elif entry.kind is Kind.TOOL_CALL:
+                turn.is_interim = True
             elif entry.kind is Kind.DECISION:
                 turn.decisions.append(entry)
         for _, action in self.changes:
@@ -175,7 +180,7 @@ def _user_sentences(entry: Entry, place: int) -> tuple[tuple[Sentence, ...], tup
         elif _INJECTED.match(body):
             return (), ()
         return (), sentences_of(entry._replace(kind=Kind.ASSISTANT, text=body), place)
-    if _INJECTED.match(entry.text):
+    if _INJECTED.match(entry.text) or _SLASH_COMMAND.fullmatch(entry.text.strip()):
         return (), ()
     said = sentences_of(entry, place)
     return tuple(one for one in said if not one.is_quoted), tuple(one for one in said if one.is_quoted)

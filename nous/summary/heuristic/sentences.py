@@ -21,7 +21,7 @@ _HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _QUOTED = re.compile(
     r"(?<![\w\"])\"[^\"]*[.!?]\s[^\"]*\"|“[^“”]*[.!?]\s[^“”]*”|\"\"\".*?(?:\"\"\"|\Z)|^>.*"
     r"|^(?:.*\b(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE)\b|\[?\d{4}-\d\d-\d\d\b|\w[\w.]*[-_.\d][\w.-]*(?:\[\d+\])?: "
-    r"|(?:hint|remote|fatal|error|warning|Error|Warning|npm ERR!): |//|/\*|[+-]?\s*\d+ +[+-]|\s*\w+ :?= ).*",
+    r"|(?:hint|remote|fatal|error|warning|Error|Warning|npm ERR!): |//|/\*|\s*\d+ +[+-]|\s*\w+ :?= ).*",
     re.MULTILINE,
 )
 _NOT_PROSE = ("```", "|", "<", "{", "$ ", "//", "@@")

@@ -25,6 +25,7 @@ _TIES = re.compile(
     r"|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind)\b[,:.!;]*\s*)+(?=\S)",
     re.IGNORECASE,
 )
+_IF = re.compile(r"if\b", re.IGNORECASE)
 _DENIES_FIRST = re.compile(r"not? ", re.IGNORECASE)
 _FILLER = re.compile(r"\bI (?:(?:do|just) (?!not))+")
 _VERB = re.compile(
@@ -73,7 +74,7 @@ def _can_stand(one: Sentence) -> bool:
     text = one.text
     if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
         return False
-    is_bound = known.says("for_now", text) or known.says("points_back", text)
+    is_bound = known.says("for_now", text) or known.says("points_back", text) or (one.is_item and _IF.match(text))
     return len(telling_words(text)) >= _FEWEST_WORDS and not is_bound
 
 
@@ -134,6 +135,8 @@ def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
 
 def _instructs(reason: str) -> bool:
     known = words()
+    if known.says("points_back", reason):
+        return False
     is_order = known.says("instructs", reason) or known.opens("wish", reason) or known.opens("directive", reason)
     return is_order and len(telling_words(reason)) >= _FEWEST_OF_REASON and not known.opens("waits", reason)
 

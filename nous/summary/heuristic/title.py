@@ -2,28 +2,116 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from nous.language import words
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import content_words, names
+from nous.summary.heuristic.report import lead
+from nous.summary.heuristic.sentences import content_words, names, telling_words
 
 MOST_TOPICS = 6
 _MOST_WORDS, _FEWEST_WORDS = 10, 5
-_REQUESTS_READ = 6
-"""Turns from the beginning among which the request that names the session is looked for."""
+_REQUESTS_READ, _SENTENCES_READ = 8, 10
+"""Turns from the beginning, and sentences of each, among which the request that names the session is looked for."""
 
-_CLAUSE = re.compile(r"(?:[.;!?:](?=\s|\Z)| - | — |, (?:and|but|so|then|because) )\s*")
-_NOISE = re.compile(r"https?://\S+|@\S*/|\"[^\"]*\"|“[^”]*”|\([^()]*\)|^/[\w-]+:?(?=\s|\Z)|\b[0-9a-f]{12,}\b")
-_BEGINS_ELSEWHERE = re.compile(
-    r"(?:you are|you're|i am|i'm testing|what i|if|when|for the|once|after|before|since|as|right now|this is)\b",
+_CLAUSE = re.compile(
+    r"(?:[.;!?:](?=\s|\Z)| - | — |, (?:and|but|so|then|because) |\s(?=(?:What|Why|How|Where|Which|When) ))\s*"
+)
+_NOISE = re.compile(
+    r"https?://\S+|@\S*/|\"[^\"]*\"|“[^”]*”|\([^()]*\)|^/[\w-]+:?(?=\s|\Z)|\b[0-9a-f]{12,}\b|^\W*\d+ [+-].*"
+)
+_LEADS_UP = re.compile(
+    r"(?:you are|you're|i am|i'm testing|i just|i had|what i|if|when|for the|once|after|before|since|as|right now"
+    r"|this is|there is|it['\u2019]s|it is)\b",
     re.IGNORECASE,
 )
 """Opens a clause that leads up to what is wanted."""
 
-_ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+")
+_MANNER = re.compile(
+    r"(?:don't|do not|please make it|make it|start with|read|claim|keep|use|be|open up|check out|commit|push|merge"
+    r"|rebase|pull|switch|continue)\b",
+    re.IGNORECASE,
+)
+"""Says how to work, or asks for a chore of version control, and not what the session is about."""
+
+_ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Title):\s+")
 _TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
 _HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
+_DANGLING = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "these",
+        "those",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "its",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "with",
+        "from",
+        "as",
+        "and",
+        "or",
+        "but",
+        "so",
+        "if",
+        "is",
+        "when",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "might",
+        "have",
+        "has",
+        "had",
+        "not",
+        "also",
+        "all",
+        "every",
+        "each",
+        "we",
+        "you",
+        "they",
+        "i",
+        "it",
+        "he",
+        "she",
+        "which",
+        "what",
+        "who",
+        "than",
+        "into",
+        "about",
+        "last",
+    ]
+)
+"""Words that a title does not end with."""
+
+_BEFORE_WISH = frozenset(("to", "and", "also", "please", "then", "now", "no", "just"))
+"""Words after which a clause may begin anew with what is wanted."""
 
 
 def title_of(record: SessionRecord, topics: Sequence[str]) -> str:
@@ -32,16 +120,32 @@ def title_of(record: SessionRecord, topics: Sequence[str]) -> str:
     if own and own.strip():
         return _cut(own.split())
     weights = _weights(record)
-    requested = _best(_requests(record), weights)
-    committed = _best((subject for subject, _ in record.commits), weights)
-    reported = _best(_reports(record), weights)
-    chosen = committed if committed and len(record.commits) <= len(record.requests) else ""
-    for text in (chosen, requested, reported, committed):
-        if text:
-            return _with_topics(text, topics)
-    first = next(iter(_requests(record)), "") or next(iter(_reports(record)), "")
-    bare = _TAIL.sub("", _without_preamble(_NOISE.sub(" ", first).strip()))
-    return _with_topics(bare or "Session", topics)
+    told = max(_proposed(record), key=lambda each: each.weight * _worth(each.text, weights), default=None)
+    if told is None:
+        first = next((one.text for turn in record.requests for one in (*turn.asked, *turn.brief)), "")
+        return _with_topics(_TAIL.sub("", _without_preamble(_NOISE.sub(" ", first).strip())) or "Session", topics)
+    return _with_topics(told.text, topics)
+
+
+class _Proposed(NamedTuple):
+    """A clause that may name the session, and how much its place speaks for it."""
+
+    text: str
+    weight: float
+
+
+def _proposed(record: SessionRecord) -> Iterator[_Proposed]:
+    """Return clauses of what was committed, asked for and reported; of equals the first is taken."""
+    is_one = len(record.commits) <= len(record.requests)
+    for subject, _ in record.commits:
+        yield from (_Proposed(clause, 1.2 if is_one else 0.7) for clause in _clauses(subject))
+    for rank, turn in enumerate(record.requests[:_REQUESTS_READ]):
+        for one in (*turn.asked, *turn.brief)[:_SENTENCES_READ]:
+            weight = (0.6 if one.is_item else 1.2 if one.is_heading else 1.0) / (1 + rank / 3)
+            yield from (_Proposed(clause, weight) for clause in _clauses(one.text))
+    for turn in record.turns[-1:]:
+        deeds = (one.text for one in lead(turn.report) if words().opens("deed", one.text))
+        yield from (_Proposed(clause, 0.5) for text in deeds for clause in _clauses(text))
 
 
 def topics_of(record: SessionRecord) -> tuple[str, ...]:
@@ -50,7 +154,7 @@ def topics_of(record: SessionRecord) -> tuple[str, ...]:
     for turn in record.turns:
         for said, weight in ((turn.asked, 3), (turn.brief[:12], 1), (turn.report[:12], 1)):
             for one in said:
-                found.update({name: weight for name in map(_last_part, names(one.text)) if name})
+                found.update({name: weight for name in map(_last_part, names(_NOISE.sub(" ", one.text))) if name})
     files = [path.rsplit("/", 1)[-1] for path in record.files]
     found.update(dict.fromkeys(files, 2))
     spoken = Counter(
@@ -78,38 +182,17 @@ def _weights(record: SessionRecord) -> Counter[str]:
     )
 
 
-def _requests(record: SessionRecord) -> Iterator[str]:
-    for turn in record.requests[:_REQUESTS_READ]:
-        for one in (*turn.asked, *turn.brief[:8]):
-            if not one.is_heading or turn.brief:
-                yield one.text
-
-
-def _reports(record: SessionRecord) -> Iterator[str]:
-    known = words()
-    for turn in reversed(record.turns):
-        yield from (
-            one.text for one in turn.report if known.says("done", one.text) and not known.opens("narrates", one.text)
-        )
-
-
-def _best(said: Iterable[str], weights: Counter[str]) -> str:
-    """Return the clause that says most of what the session is about, in few words; of equals, the first."""
-    best, most = "", 0.0
-    for rank, text in enumerate(said):
-        for clause in _clauses(text):
-            worth = _worth(clause, weights) / (1 + rank / 4)
-            if worth > most:
-                best, most = clause, worth
-    return best
-
-
 def _clauses(text: str) -> Iterator[str]:
+    """Return the clauses of *text* that say something, and what of them begins with a wish."""
     bare = _ITEM_LABEL.sub("", _NOISE.sub(" ", text))
-    for part in _CLAUSE.split(bare)[:3]:
+    for part in _CLAUSE.split(bare)[:4]:
         clause = _TAIL.sub("", _without_preamble(" ".join(part.split())))
-        if len(content_words(clause)) >= 2:
-            yield clause
+        told = clause.split()
+        starts = [at for at in range(1, len(told) - 3) if told[at - 1].lower() in _BEFORE_WISH]
+        starts = [at for at in starts if words().opens("wish", told[at])]
+        for at in (0, *starts):
+            if len(telling_words(found := " ".join(told[at:]))) > 1:
+                yield found
 
 
 def _without_preamble(text: str) -> str:
@@ -119,10 +202,11 @@ def _without_preamble(text: str) -> str:
 
 
 def _worth(clause: str, weights: Counter[str]) -> float:
-    told = content_words(" ".join(clause.split()[:_MOST_WORDS]))
-    is_wish = words().opens("wish", clause)
-    leads_up = _BEGINS_ELSEWHERE.match(clause) is not None
-    return sum(min(weights[word], 4) for word in set(told)) * (1.3 if is_wish else 1.0) * (0.4 if leads_up else 1.0)
+    """Return how much of what the session speaks of the first ten words of *clause* say."""
+    head = " ".join(clause.split()[:_MOST_WORDS])
+    told = sum(min(weights[word], 4) for word in set(content_words(head))) + 2 * len(set(names(head))) + 1
+    factor = 1.3 if words().opens("wish", clause) else 1.0
+    return told * factor * (0.4 if _LEADS_UP.match(clause) else 1.0) * (0.4 if _MANNER.match(head) else 1.0)
 
 
 def _with_topics(text: str, topics: Sequence[str]) -> str:
@@ -136,5 +220,8 @@ def _with_topics(text: str, topics: Sequence[str]) -> str:
 
 
 def _cut(found: Sequence[str]) -> str:
-    text = _TAIL.sub("", " ".join(found[:_MOST_WORDS]))
+    told = [*found[:_MOST_WORDS]]
+    while len(found) > _MOST_WORDS and len(told) > _FEWEST_WORDS and told[-1].lower().strip(",.;:") in _DANGLING:
+        told.pop()
+    text = _TAIL.sub("", " ".join(told))
     return text[:1].upper() + text[1:]

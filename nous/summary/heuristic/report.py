@@ -1,0 +1,107 @@
+"""What came of a turn: what the agent said at its end, or else what its calls did."""
+
+import re
+from collections.abc import Sequence
+
+from nous.actions import removed_by, written_files
+from nous.language import words
+from nous.prose import shortened
+from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.sentences import Sentence, identifiers
+
+RESULT_WORDS = 40
+_FEWEST_WORDS = 4
+_MOST_ITEMS, _MOST_FILES = 3, 3
+_ITEM_WORDS, _OFFER_WORDS = 16, 12
+OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNORECASE)
+"""Opens one of several ways that the agent offers."""
+
+OFFERED = "The agent offered"
+
+_FILLER = re.compile(
+    r"(?:all )?(?:done|perfect|great|good|excellent|fixed|yes|no|got it|you're (?:absolutely )?right|ok|okay|sure"
+    r"|that's it|all green|understood|good catch|task complete)\b[^\w]*",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(r"(?:this|that|these|those|it|they|here)\b", re.IGNORECASE)
+_LABEL = re.compile(r"[^.:]{1,40}:\Z")
+
+
+def lead(report: Sequence[Sentence]) -> list[Sentence]:
+    """Return the sentences that state something: no filler, question, heading, announcement or offer."""
+    known = words()
+    return [
+        one
+        for one in report
+        if not (one.is_question or one.is_heading or _FILLER.fullmatch(one.text))
+        and not any(known.says(name, one.text) for name in ("about_to", "offers_more", "asks", "proposes"))
+        and not known.opens("narrates", one.text)
+        and (len(one.text.split()) >= _FEWEST_WORDS or identifiers(one.text))
+    ]
+
+
+def result_of(record: SessionRecord, turn: Turn, most: int = RESULT_WORDS) -> str:
+    """Return what came of *turn* in at most about *most* words; empty where the record does not show it."""
+    offers = [one.text.rstrip(".:") for one in turn.report if OFFER.match(one.text)]
+    if len(offers) > 1:
+        return f"{OFFERED} {'; '.join(' '.join(text.split()[:_OFFER_WORDS]) for text in offers[:_MOST_ITEMS])}."
+    told = _last_told(turn)
+    if not told or (turn.is_interim and not any(words().says("done", one.text) for one in told)):
+        return done_by_calls(record, turn) or (told_from(told, told[0], most) if told else "")
+    whole = [one for one in told if not _POINTS_BACK.match(one.text)] or told
+    return told_from(told, whole[0], most)
+
+
+def _last_told(turn: Turn) -> list[Sentence]:
+    """Return what the last message of *turn* that states something says."""
+    places = dict.fromkeys(one.place for one in reversed(turn.said))
+    messages = (lead([one for one in turn.said if one.place == place]) for place in places)
+    return next((told for told in messages if told), [])
+
+
+def told_from(told: Sequence[Sentence], first: Sentence, most: int) -> str:
+    """Return *first* and what follows it in about *most* words; of a list that it leads in, the first items."""
+    found = [first.text]
+    room = most - len(first.text.split())
+    is_list = first.text.endswith(":")
+    for one in told[told.index(first) + 1 :]:
+        length = min(len(one.text.split()), _ITEM_WORDS) if is_list else len(one.text.split())
+        if length > room or (is_list and len(found) > _MOST_ITEMS) or _LABEL.fullmatch(one.text):
+            break
+        found.append(_cut(one.text, _ITEM_WORDS) if is_list else one.text)
+        room -= length
+    if is_list:
+        return _ended(f"{found[0]} {'; '.join(text.rstrip('.;:') for text in found[1:])}".rstrip(": "))
+    return " ".join(map(_ended, found))
+
+
+def _cut(text: str, most: int) -> str:
+    told = text.split()
+    return text if len(told) <= most else f"{' '.join(told[:most])}…"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(':;,')}."
+
+
+def done_by_calls(record: SessionRecord, turn: Turn) -> str:
+    """Return the files that the calls of *turn* wrote and removed, its commits, and its last check."""
+    calls = [action for _, action in record.done if action.call.turn == turn.number]
+    written = list(dict.fromkeys(_name(path) for action in calls for path in written_files(action)))
+    removed = list(dict.fromkeys(_name(path) for action in calls for path in removed_by(action.command)))
+    runs = {run.command: run.passed for run in record.runs if run.turn == turn.number}
+    passed = [f"`{shortened(command, 60)}`" for command, is_passed in runs.items() if is_passed]
+    failed = [f"`{shortened(command, 60)}`" for command, is_passed in runs.items() if not is_passed]
+    parts = (
+        f"changed {', '.join(written[:_MOST_FILES])}" if written else "",
+        f"removed {', '.join(removed[:_MOST_FILES])}" if removed else "",
+        *(f"committed “{subject}”" for subject, number in record.commits[-1:] if number == turn.number),
+        f"{' and '.join(passed[-_MOST_FILES:])} passed" if passed else "",
+        f"{' and '.join(failed[-_MOST_FILES:])} failed" if failed else "",
+    )
+    told = "; ".join(filter(None, parts))
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rsplit("/", 1)[-1]
