@@ -11,7 +11,7 @@ from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
 
-NEWER = "episode-2"
+NEWER = "episode-3"
 
 
 def current_facts(world: ModelWorld) -> list[str]:
@@ -46,7 +46,7 @@ def test_offering_twice_asks_once() -> None:
 
     assert world.offer() == 1
     assert world.offer() == 0
-    world.bus.publish(outdated_by(world, "scripted:model episode-1"))
+    world.bus.publish(outdated_by(world, "scripted:model episode-2"))
     world.work()
 
     assert len(world.model.questions) == 1
@@ -66,7 +66,7 @@ def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> N
     (episode,) = world.episodes
     editions = world.store.editions(Scope(), episode.id)
     assert [each.edition for each in editions] == [2, 1]
-    assert [each.prompt_version for each in editions] == [NEWER, "episode-1"]
+    assert [each.prompt_version for each in editions] == [NEWER, "episode-2"]
     assert [each.summary.title for each in editions] == ["Another title for the same session of billing", GOOD["title"]]
     assert world.account("episode-reviser").done == 1
 
@@ -122,7 +122,7 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     world.publish()
     world.work()
 
-    effects = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-1"))
+    effects = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-2"))
 
     assert effects.skipped == UP_TO_DATE
     assert MemoryStore().apply(effects.writes) is not None, "up to date only while that edition is there"
@@ -159,7 +159,7 @@ def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -
     world.use(None)
     world.publish()
     world.work()
-    event = outdated_by(world, "scripted:model episode-1")
+    event = outdated_by(world, "scripted:model episode-2")
     world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
     world.work()
     world.use(world.author())
@@ -179,10 +179,10 @@ def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
     world.work()
     world.use(world.author())
 
-    (said,) = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-1")).events
+    (said,) = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-2")).events
 
     assert isinstance(said, EpisodeSummarized)
-    assert (said.tier, said.model, said.prompt_version) == ("llm", "scripted:model", "episode-1")
+    assert (said.tier, said.model, said.prompt_version) == ("llm", "scripted:model", "episode-2")
     assert said.tokens is not None
     assert said.tokens["out"] > 0
 

@@ -62,10 +62,13 @@ def worked(told: Told, turns: int) -> Transcript:
         entries += [
             ("user", f"Please mend the {part} and tell me why it fails. " + f"It is the {part} again. " * 6),
             ("thinking", "hmm " * 50),
-            ("assistant", f"{lesson} " + f"I looked at {part} and at what calls it, line by line. " * 8),
+            (
+                "assistant",
+                f"I look at what {part} says. " + f"I looked at {part} and at what calls it, line by line. " * 8,
+            ),
             ("tool_call", "edit", {"tool": "Edit", "tool_input": {"file_path": f"/repo/{part}.py"}}),
             ("tool_result", f"edited {part}\n" * 12),
-            ("assistant", f"The {part} is mended and its tests pass."),
+            ("assistant", f"The {part} is mended and its tests pass. {lesson}"),
         ]
     return told(*entries)
 

@@ -38,8 +38,8 @@ def grown(world: ModelWorld) -> Effects:
 def revised(world: ModelWorld) -> Effects:
     """Its episode is made anew with another prompt."""
     (episode,) = world.episodes
-    world.use(world.author(version="episode-2"))
-    event = outdated(episode, by="scripted:model episode-2", reason="test", kit=world.kit)
+    world.use(world.author(version="episode-3"))
+    event = outdated(episode, by="scripted:model episode-3", reason="test", kit=world.kit)
     return REVISER.build(forgetful(world))(event)
 
 

@@ -18,11 +18,11 @@ user = "$decisions$before$transcript Now, at most $$5 of words."
 """
 
 
-@pytest.mark.parametrize("name", ["episode", "anchored"])
-def test_the_prompts_that_come_along_can_be_read(name: str) -> None:
+@pytest.mark.parametrize(("name", "version"), [("episode", "episode-2"), ("anchored", "anchored-1")])
+def test_the_prompts_that_come_along_can_be_read(name: str, version: str) -> None:
     prompt = built_in(name)
 
-    assert prompt.version == f"{name}-1"
+    assert prompt.version == version
     assert prompt.filled(decisions="", before="", transcript="HERE").startswith("HERE")
 
 

@@ -18,7 +18,7 @@ from nous.scope import Scope
 from workers.episode_reviser import UP_TO_DATE
 from workers.episode_reviser import WORKER as REVISER
 
-NEWER = "episode-2"
+NEWER = "episode-3"
 GROWN = f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018."
 
 

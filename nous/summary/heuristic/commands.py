@@ -69,7 +69,8 @@ _PICKS = re.compile(
 _FAILED = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^[ \t]*--- FAIL|^FAIL(?:ED)?\b|\bFAILED \("
     r"|test result: FAILED"
-    r"|failures[:=] ?[1-9]|^error(?:\[\w+\])?:|ERROR task failed|npm ERR!|^make: \*\*\*|command not found|No such file"
+    r"|failures[:=] ?[1-9]|^error(?:\[\w+\])?:|ERROR task failed|npm (?:ERR!|error)|error TS\d+"
+    r"|^make: \*\*\*|command not found|No such file"
     r"|[Ee]xit(?:ed with)? [Cc]ode:? [1-9]|✖ [1-9]",
     re.MULTILINE,
 )
@@ -134,16 +135,17 @@ def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iter
             directory = _below(moved[2], home)
             continue
         command = " ".join(_REDIRECTED.sub("", _LEAD.sub("", part.strip(), count=1)).split())
+        command = _MANNER.sub("", command).removesuffix(" --")
         purpose = next((purpose for purpose, known in _KNOWN.items() if known.match(command)), None)
         if purpose:
             yield CommandRun(
                 purpose=purpose,
-                command=_MANNER.sub("", command),
+                command=command,
                 directory=directory,
                 turn=action.call.turn,
                 place=place,
                 passed=passed,
-                is_whole=not _PICKS.search(_MANNER.sub("", command)),
+                is_whole=not _PICKS.search(command),
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from nous.episode import Outcome
 from nous.language import words
 from nous.summary.heuristic.answers import answered, reply_of
+from nous.summary.heuristic.lessons import found_out
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.report import OFFERED, result_of
@@ -13,8 +14,10 @@ from nous.summary.heuristic.sentences import is_go_ahead, names, telling_words
 
 _MOST_WORDS = 140
 _ASKED_WORDS = 18
-_RESULT_WORDS = {1: 100, 2: 50, 3: 36}
+_RESULT_WORDS = {1: 110, 2: 56, 3: 44, 4: 36}
 """The most words of a result, by how many requests there are; of more, 30."""
+
+_CAUSE_WORDS, _OPENING, _FEWEST_WORDS = 40, 40, 4
 
 _LINK = re.compile(r"https?://\S+")
 _COMMITS_TOLD, _FILES_TOLD = 3, 4
@@ -28,7 +31,11 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
         return judgement.rationale
     ending = _ending(record, judgement)
     told = _told(record, _MOST_WORDS - len(ending.split()))
-    return " ".join(filter(None, (*told, ending)))
+    room = _MOST_WORDS - len(" ".join((*told, ending)).split())
+    causes = found_out(record) if record.files else ()
+    cause = next((text for text in causes if not any(text[:_OPENING] in each for each in told)), "")
+    found = f"Found: {cause}" if cause and len(cause.split()) <= min(room, _CAUSE_WORDS) else ""
+    return " ".join(filter(None, (*told, found, ending)))
 
 
 def _told(record: SessionRecord, room: int) -> Sequence[str]:
@@ -42,9 +49,10 @@ def _told(record: SessionRecord, room: int) -> Sequence[str]:
     ranked = [turns[-1], turns[0], *sorted(turns[1:-1], key=lambda turn: -_weight(turn))]
     chosen: dict[int, str] = {}
     for turn in ranked:
-        if turn.number in chosen:
+        asked = request_of(turn)
+        if turn.number in chosen or any(text.startswith(f"“{asked}”") for text in chosen.values() if asked):
             continue
-        text = _exchange(request_of(turn), answers.get(turn.number) or _result(record, turn, most))
+        text = _exchange(asked, answers.get(turn.number) or _result(record, turn, most))
         length = len(text.split())
         if text and (length <= room or not chosen):
             chosen[turn.number] = text
@@ -71,7 +79,7 @@ def _exchange(asked: str, result: str) -> str:
     if not asked:
         return result
     if not result:
-        return f"Asked: “{asked}”."
+        return f"Asked: “{asked}”." if len(telling_words(asked)) >= _FEWEST_WORDS else ""
     return f"“{asked}”: {result if result.endswith(('.', '!', '?', '…')) else f'{result}.'}"
 
 
@@ -80,7 +88,7 @@ def request_of(turn: Turn, most: int = _ASKED_WORDS) -> str:
 
     It is empty for a mere go-ahead, and for what names nothing.
     """
-    said = [one for one in (*turn.asked, *turn.brief[:_BRIEF_SENTENCES]) if not is_go_ahead(one.text)]
+    said = [one for one in turn.asked or turn.brief[:_BRIEF_SENTENCES] if not is_go_ahead(one.text)]
     bare = (_LINK.sub("", one.text).strip() for one in said)
     told = [text for text in bare if len(telling_words(text)) > 1]
     wish = next((at for at, text in enumerate(told) if words().opens("wish", text) or text.endswith("?")), 0)
@@ -91,7 +99,7 @@ def request_of(turn: Turn, most: int = _ASKED_WORDS) -> str:
 def _ending(record: SessionRecord, judgement: Judgement) -> str:
     """Return what was committed and changed, and what is open."""
     commits = [subject for subject, _ in record.commits[-_COMMITS_TOLD:]]
-    files = list(dict.fromkeys(path.rstrip("/").rsplit("/", 1)[-1] for path in record.files))
+    files = list(dict.fromkeys(path.rstrip("/").rsplit("/", 1)[-1] for path in record.files_left))
     more = f" and {len(files) - _FILES_TOLD} more" if len(files) > _FILES_TOLD else ""
     parts = (
         f"Committed: {'; '.join(commits)}." if commits else "",

@@ -18,11 +18,13 @@ _QUOTED_CHARS = 160
 _LONG = 24
 """Turns from which the end of a session says little of all that was asked in it."""
 
+_EITHER_OR = re.compile(r"\bor (?:should|shall|would|do) ", re.IGNORECASE)
 _READS = re.compile(
     r"\s*(?:cd \S+ *&& *)?(?:grep|rg|ls|cat|find|head|tail|sed -n|git (?:log|show|diff|status|grep)|which|test) "
 )
 _CHOICE = re.compile(
     r"\b(?:which|what) (?:\w+ ){0,4}(?:prefer|choose|like|want)|\bdo you (?:want|prefer)\b.* or "
+    r"|\b(?:would you like|should i|shall i)\b.*,? or (?:should|shall|would|do) "
     r"|\b(?:option|approach) [A-C1-3]\b.*\?",
     re.IGNORECASE,
 )
@@ -113,7 +115,8 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
         return None
     asked = next((one for one in reversed(turn.report) if _CHOICE.search(one.text)), None)
     offers = sum(OFFER.match(one.text) is not None for one in turn.report)
-    if turn.changes or not (asked or offers > 1):
+    is_open = (asked and _EITHER_OR.search(asked.text)) or not turn.changes
+    if not is_open or not (asked or offers > 1):
         return None
     said = f": {shortened(asked.text, _QUOTED_CHARS)}" if asked else "."
     return Judgement(
@@ -202,7 +205,9 @@ def _handed_over(record: SessionRecord) -> Judgement | None:
     turn = call.call.turn if call else last.number if last else 0
     outcome = Outcome.PARTIAL if _served(record) else Outcome.UNRESOLVED
     told = "was handed over to a person" if call else "ended with the user's wish for a person"
-    return Judgement(outcome=outcome, rationale=f"In turn {turn} the matter {told}.", turns=(turn,))
+    given = (call.call.tool_input or {}).get("summary") if call else None
+    reason = f": {shortened(given, _QUOTED_CHARS)}" if isinstance(given, str) and given else "."
+    return Judgement(outcome=outcome, rationale=f"In turn {turn} the matter {told}{reason}", turns=(turn,))
 
 
 def _served(record: SessionRecord) -> list[Turn]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nous.actions import Action, actions_of, subject_of_commit, writes, written_files
+from nous.actions import Action, actions_of, subject_of_commit, taken_away_by, writes, written_files
 from nous.language import words
 from nous.summary.heuristic.commands import CommandRun, is_undone, results_by_call, runs_of
 from nous.summary.heuristic.sentences import Sentence, is_courtesy, is_farewell, sentences_of
@@ -91,6 +91,13 @@ class SessionRecord:
     def files(self) -> Sequence[str]:
         """The files that were written to, in order of the first write."""
         return list(dict.fromkeys(path for _, action in self.done for path in written_files(action)))
+
+    @cached_property
+    def files_left(self) -> Sequence[str]:
+        """The `files` that no later command removed, without the agent's own plans."""
+        gone = [path for _, action in self.done for path in taken_away_by(action.command)]
+        left = [file for file in self.files if not any(file.endswith(path) or path.endswith(file) for path in gone)]
+        return [file for file in left if "/.claude/" not in file]
 
     @cached_property
     def commits(self) -> Sequence[tuple[str, int]]:

@@ -11,7 +11,7 @@ from nous.summary.heuristic.sentences import Sentence, identifiers
 
 RESULT_WORDS = 40
 _FEWEST_WORDS = 4
-_MOST_ITEMS, _MOST_FILES = 3, 3
+_MOST_ITEMS, _MOST_FILES, _OPENING = 3, 3, 5
 _ITEM_WORDS, _OFFER_WORDS = 16, 12
 OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNORECASE)
 """Opens one of several ways that the agent offers."""
@@ -34,9 +34,10 @@ def lead(report: Sequence[Sentence]) -> list[Sentence]:
         one
         for one in report
         if not (one.is_question or one.is_heading or _FILLER.fullmatch(one.text))
+        and not (known.opens("chat", one.text) and not identifiers(one.text))
         and not any(known.says(name, one.text) for name in ("about_to", "offers_more", "asks", "proposes"))
         and not known.opens("narrates", one.text)
-        and (len(one.text.split()) >= _FEWEST_WORDS or identifiers(one.text))
+        and (one.is_item or len(one.text.split()) >= _FEWEST_WORDS or identifiers(one.text))
     ]
 
 
@@ -49,14 +50,17 @@ def result_of(record: SessionRecord, turn: Turn, most: int = RESULT_WORDS) -> st
     if not told or (turn.is_interim and not any(words().says("done", one.text) for one in told)):
         return done_by_calls(record, turn) or (told_from(told, told[0], most) if told else "")
     whole = [one for one in told if not _POINTS_BACK.match(one.text)] or told
-    return told_from(told, whole[0], most)
+    done = (one for one in whole[:_OPENING] if turn.changes and words().says("done", one.text))
+    return told_from(told, next(done, whole[0]), most)
 
 
 def _last_told(turn: Turn) -> list[Sentence]:
     """Return what the last message of *turn* that states something says."""
     places = dict.fromkeys(one.place for one in reversed(turn.said))
-    messages = (lead([one for one in turn.said if one.place == place]) for place in places)
-    return next((told for told in messages if told), [])
+    messages = [lead([one for one in turn.said if one.place == place]) for place in places]
+    telling = [told for told in messages if told]
+    done = (told for told in telling if turn.changes and any(words().says("done", one.text) for one in told))
+    return next(done, telling[0] if telling else [])
 
 
 def told_from(told: Sequence[Sentence], first: Sentence, most: int) -> str:
@@ -66,8 +70,10 @@ def told_from(told: Sequence[Sentence], first: Sentence, most: int) -> str:
     is_list = first.text.endswith(":")
     for one in told[told.index(first) + 1 :]:
         length = min(len(one.text.split()), _ITEM_WORDS) if is_list else len(one.text.split())
-        if length > room or (is_list and len(found) > _MOST_ITEMS) or _LABEL.fullmatch(one.text):
+        if length > room or (is_list and len(found) > _MOST_ITEMS):
             break
+        if _LABEL.fullmatch(one.text):
+            continue
         found.append(_cut(one.text, _ITEM_WORDS) if is_list else one.text)
         room -= length
     if is_list:

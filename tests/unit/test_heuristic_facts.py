@@ -1,0 +1,203 @@
+"""What a session teaches without a model."""
+
+from collections.abc import Callable
+
+import pytest
+from builders.sessions import Piece, asks, calls, edits, rejects, runs, says
+
+from nous.episode import CandidateFact, Category, Trust
+from nous.summary.heuristic.facts import candidate_facts
+from nous.summary.heuristic.record import SessionRecord
+from nous.transcript.model import Transcript
+
+Told = Callable[..., Transcript]
+Taught = Callable[..., tuple[CandidateFact, ...]]
+
+
+@pytest.fixture
+def taught(told: Told) -> Taught:
+    """The facts of a session of such pieces."""
+
+    def taught(*pieces: list[Piece]) -> tuple[CandidateFact, ...]:
+        return candidate_facts(SessionRecord(told(*(entry for piece in pieces for entry in piece))))
+
+    return taught
+
+
+@pytest.mark.parametrize(
+    ("said", "learned", "category"),
+    [
+        ("Always use port 9017 from now on.", "Always use port 9017 from now on.", Category.RULE),
+        ("ok, never push to main without a review", "Never push to main without a review", Category.RULE),
+        ("You may push to main from now on.", "You may push to main from now on.", Category.RULE),
+        ("commit messages must be in imperative mood", "Commit messages must be in imperative mood", Category.RULE),
+        ("use pnpm, not npm", "Use pnpm, not npm", Category.RULE),
+        ("I prefer tabs over spaces.", "The user prefers tabs over spaces.", Category.PREFERENCE),
+        ("I have changed my mind, I prefer spaces.", "The user prefers spaces.", Category.PREFERENCE),
+        ("We use Helm 3.14 now.", "We use Helm 3.14 now.", Category.TECHNICAL),
+        ("The staging database is on host db-2", "The staging database is on host db-2", Category.TECHNICAL),
+        ("Let's use Postgres for the job queue", "Let's use Postgres for the job queue", Category.DECISION),
+        ("Actually the retry limit is 5, not 3", "The retry limit is 5, not 3", Category.CONCEPT),
+        ("Remember that releases are cut on Tuesdays", "Releases are cut on Tuesdays", Category.CONCEPT),
+        ("My name is Anna", "The user's name is Anna", Category.PERSON),
+    ],
+)
+def test_what_the_user_states_for_good_is_learned_as_theirs(
+    taught: Taught, said: str, learned: str, category: Category
+) -> None:
+    (fact,) = taught(asks(said), says("OK."))
+
+    assert (fact.text, fact.category, fact.trust, fact.turns) == (learned, category, Trust.USER, (1,))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fix the login page",
+        "Can you always do that?",
+        "Let's leave that for now",
+        "We should never do it like this one",
+        "Don't touch it yet, we use the old one until then",
+        "My password must be hunter2hunter2, password: hunter2hunter2",
+    ],
+    ids=["an order", "a question", "for now", "points back", "until then", "a secret"],
+)
+def test_what_holds_for_the_moment_is_not_learned(taught: Taught, said: str) -> None:
+    assert taught(asks(said), says("OK.")) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Operation stopped by hook: "You must never use two sessions at once."',
+        "> We must never deploy on Fridays.",
+        'He wrote: "You must never deploy on Fridays. It breaks things."',
+        "2026-01-01 10:00:00 ERROR you must never call this",
+        "You must never deploy on Fridays. " + "This is a page about deployments. " * 60,
+        '<teammate-message teammate_id="me">{"type":"task_assignment","subject":"Always use tabs"}</teammate-message>',
+    ],
+    ids=["a hook", "a quotation", "in quotes", "a log", "a document", "an echo of a task"],
+)
+def test_words_that_are_not_the_user_s_own_are_not_learned_as_theirs(taught: Taught, said: str) -> None:
+    assert [fact for fact in taught(asks(said), says("OK.")) if fact.trust is Trust.USER] == []
+
+
+def test_a_question_with_a_concrete_answer_can_be_answered_afterwards(taught: Taught) -> None:
+    (fact,) = taught(
+        asks("which port does staging use"), says("Staging uses port 9017, as `deploy/staging.yaml` says.")
+    )
+
+    assert "which port does staging use" in fact.text
+    assert "Staging uses port 9017, as `deploy/staging.yaml` says." in fact.text
+    assert (fact.trust, fact.turns) == (Trust.ASSISTANT, (1,))
+
+
+def test_an_answer_in_code_is_learned_with_its_code(taught: Taught) -> None:
+    (fact,) = taught(
+        asks("What setting turns summaries on?"), says('The setting is in `a.json`:\n\n```json\n{"on": true}\n```')
+    )
+
+    assert '`{"on": true}`' in fact.text
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which port does staging use?", "Probably port 9017, but I am not sure."),
+        ("Which cache should we use?", "Option A: Redis.\n\nOption B: memory."),
+        ("Which port does staging use?", "Let me look."),
+        ("Are you sure about port 9017?", "Yes, port 9017."),
+        ("Why does staging fail?", "Staging is a server in `deploy/`."),
+        ("Could you move the config file?", "Moved the config file."),
+    ],
+    ids=["a guess", "an offer", "no answer yet", "a doubt", "no reason", "an order"],
+)
+def test_a_guess_an_offer_or_an_aside_is_no_answer(taught: Taught, question: str, answer: str) -> None:
+    assert taught(asks(question), says(answer)) == ()
+
+
+def test_what_was_changed_is_learned_from_the_report_that_names_it(taught: Taught) -> None:
+    (fact,) = taught(
+        asks("Please make the import faster"),
+        edits("src/rows.py"),
+        says("Done. I've added a cache to `read_rows` in `src/rows.py` for the import of large tables."),
+    )
+
+    assert fact.text == "Added a cache to `read_rows` in `src/rows.py` for the import of large tables."
+    assert (fact.category, fact.subject) == (Category.EVENT, "read_rows")
+
+
+def test_a_file_that_is_gone_at_the_end_is_not_learned(taught: Taught) -> None:
+    made = says("Created `docs/geese.md` with an overview of geese and their species.")
+
+    assert taught(asks("Write about geese"), edits("docs/geese.md"), made) != ()
+    assert (
+        taught(asks("Write about geese"), edits("docs/geese.md"), made, asks("drop it"), runs("rm docs/geese.md")) == ()
+    )
+
+
+def test_identifiers_and_places_in_files_are_left_as_they_are(taught: Taught) -> None:
+    facts = taught(asks("Always keep hooks.go:918-1020 in step with hooks_test.go"), says("OK."))
+
+    assert [fact.text for fact in facts] == ["Always keep hooks.go:918-1020 in step with hooks_test.go"]
+
+
+def test_commands_that_ran_and_passed_are_learned_one_for_each_purpose(taught: Taught) -> None:
+    facts = taught(
+        asks("Go on"),
+        runs("mise run test"),
+        runs("ruff check"),
+        runs("pytest tests/a.py"),
+        runs("make", "make: *** [all] Error 1"),
+    )
+
+    assert [(fact.text, fact.category, fact.subject) for fact in facts] == [
+        ("Tests are run with `mise run test`", Category.TOOL, "test command"),
+        ("The linter is run with `ruff check`", Category.TOOL, "lint command"),
+    ]
+
+
+def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taught: Taught) -> None:
+    facts = taught(
+        asks("Write the licence file"),
+        rejects("Write(LICENSE)", "use Entire Inc. as the holder"),
+        [("decision", 'Answered: "Which port?"="8443"')],
+        says("OK."),
+    )
+
+    assert [fact.text for fact in facts] == [
+        "The user rejected Write(LICENSE): “use Entire Inc. as the holder”",
+        "Asked “Which port?”, the user answered “8443”",
+    ]
+    assert {(fact.category, fact.trust) for fact in facts} == {(Category.DECISION, Trust.USER)}
+
+
+def test_a_mere_no_is_no_decision(taught: Taught) -> None:
+    assert taught(asks("Write the licence file"), rejects("Write(LICENSE)", "wait"), says("OK.")) == ()
+
+
+def test_a_document_in_the_first_prompt_obliges_nobody_as_the_user(taught: Taught) -> None:
+    brief = "You are a teammate. `cargo fmt` must pass in this workspace. " + "Read the plan with care. " * 80
+
+    (fact,) = taught(asks(brief), says("OK."))
+
+    assert (fact.text, fact.trust) == ("`cargo fmt` must pass in this workspace.", Trust.ASSISTANT)
+
+
+def test_what_a_customer_wants_just_now_is_no_preference(taught: Taught) -> None:
+    served = says("How can I help you with your reservation?")
+    booked = calls("book", {"flight": "HAT1"})
+
+    assert taught(served, asks("I want to cancel my flight"), booked, says("Your flight has been cancelled.")) == ()
+    (fact,) = taught(served, asks("I always prefer aisle seats"), booked, says("Noted."))
+    assert fact.text == "The user always prefers aisle seats"
+
+
+def test_nothing_is_said_twice_and_no_more_than_asked_for(told: Told) -> None:
+    said = [entry for _ in range(3) for entry in (*asks("Never push to main without a review"), *says("OK."))]
+    many = [
+        entry for n in range(9) for entry in (*asks(f"Never use port {9000 + n} for the service s{n}"), *says("OK."))
+    ]
+
+    assert len(candidate_facts(SessionRecord(told(*said)))) == 1
+    assert len(candidate_facts(SessionRecord(told(*many)), most=4)) == 4

@@ -1,0 +1,206 @@
+"""The title, the summary and the lessons of a session, in its own words."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders.sessions import asks, commits, edits, runs, says
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nous.summary.heuristic.sentences import alike, plain
+from nous.summary.heuristic.summarize import Extracted, summarize
+from nous.transcript import read_transcript
+from nous.transcript.model import Entry, Header, Kind, Transcript
+
+Told = Callable[..., Transcript]
+Of = Callable[..., Extracted]
+
+SAMPLES = Path(__file__).parents[2] / "nous" / "samples"
+ALL = sorted(path for path in SAMPLES.rglob("*") if path.suffix in {".json", ".jsonl", ".txt"})
+
+
+@pytest.fixture
+def of(told: Told) -> Of:
+    return lambda *pieces: summarize(told(*(entry for piece in pieces for entry in piece)))
+
+
+def test_a_title_of_the_session_s_own_goes_first(told: Told) -> None:
+    session = replace(told(*asks("fix it"), *says("Fixed.")), header=Header(title="Dates of leap years"))
+
+    assert summarize(session).summary.title == "Dates of leap years"
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        ("Hi! Could you please add a standard MIT license?", "Add a standard MIT license"),
+        ("/review use checklist.md to review the change of the parser", "Review the change of the parser"),
+        (
+            "Don't write code yet. Explain how the cache of sessions expires",
+            "Explain how the cache of sessions expires",
+        ),
+        ("https://example.org/x/1 main branch tests failing - why?", "Main branch tests failing"),
+    ],
+    ids=["a greeting", "a slash command", "how to work", "a link"],
+)
+def test_a_title_is_what_was_asked_without_what_leads_up_to_it(of: Of, asked: str, title: str) -> None:
+    assert of(asks(asked), says("OK.")).summary.title.startswith(title)
+
+
+def test_a_commit_names_the_session_better_than_a_vague_request(of: Of) -> None:
+    found = of(asks("go on"), edits("a.py"), commits("feat(auth): renew session cookies"), says("Done."))
+
+    assert found.summary.title.startswith("Renew session cookies")
+
+
+def test_a_short_request_is_followed_by_what_the_session_is_about(of: Of) -> None:
+    assert (
+        of(asks("fix tests"), edits("reset_test.go"), runs("go test ./...")).summary.title == "Fix tests: reset_test.go"
+    )
+
+
+def test_a_title_has_ten_words_at_most_and_none_that_dangles(of: Of) -> None:
+    title = of(asks("Move the parser of dates and the parser of times to the new module"), says("OK.")).summary.title
+
+    assert title == "Move the parser of dates and the parser of times"
+
+
+def test_a_summary_tells_each_request_with_its_result(of: Of) -> None:
+    told = of(
+        asks("Which port does staging use?"),
+        says("Staging uses port 9017."),
+        asks("Now move it to port 9018"),
+        edits("deploy/staging.yaml"),
+        says("Moved staging to port 9018 in `deploy/staging.yaml`."),
+        commits("Move staging to port 9018"),
+    ).summary.summary
+
+    assert told == (
+        "“Which port does staging use?”: Staging uses port 9017. “Now move it to port 9018”: Moved staging to port 9018 "
+        "in `deploy/staging.yaml`. Committed: Move staging to port 9018. Files changed: staging.yaml."
+    )
+
+
+def test_where_nothing_is_reported_a_summary_tells_what_the_calls_did(of: Of) -> None:
+    told = of(
+        asks("fix the tests of reset"), edits("reset_test.go"), runs("go test ./..."), says("Let me see.")
+    ).summary
+
+    assert "Changed reset_test.go; `go test ./...` passed." in told.summary
+
+
+def test_a_summary_says_what_is_open_and_offers_as_offers(of: Of) -> None:
+    offered = "Option A: Parse by hand.\n\nOption B: Use a library.\n\nWhich approach do you prefer?"
+
+    told = of(asks("make the parser of dates faster"), says(offered)).summary
+
+    assert "The agent offered Option A: Parse by hand; Option B: Use a library." in told.summary
+    assert told.summary.endswith("with a choice that the user has to make: Which approach do you prefer?")
+    assert told.open_threads[-1] == "Which approach do you prefer?"
+
+
+def test_a_list_comes_with_the_sentence_that_leads_it_in(of: Of) -> None:
+    told = of(asks("write the guide"), edits("guide.md"), says("Created `guide.md` with:\n\n- A plan.\n- A glossary."))
+
+    assert "Created `guide.md` with: A plan; A glossary." in told.summary.summary
+
+
+def test_a_file_that_was_removed_again_was_not_changed(of: Of) -> None:
+    told = of(
+        asks("try it in scratch.py"), edits("scratch.py"), runs("rm scratch.py"), says("Tried it, and removed it.")
+    )
+
+    assert "Files changed" not in told.summary.summary
+
+
+def test_a_long_session_is_told_within_its_length(of: Of) -> None:
+    turns = [
+        piece
+        for n in range(60)
+        for piece in (
+            asks(f"add the page number {n} to the site"),
+            edits(f"p{n}.html"),
+            says(f"Added the page number {n} to the site, with its `p{n}.html` and a link from the start page."),
+        )
+    ]
+
+    told = of(*turns).summary.summary
+
+    assert len(told.split()) <= 160
+    assert "page number 0 " in told
+    assert "page number 59 " in told
+
+
+def test_a_failure_that_was_mended_teaches_its_cause(of: Of) -> None:
+    lessons = of(
+        asks("make the tests pass"),
+        runs("pytest", "1 failed"),
+        says("The test fails because `read_rows` closes the file too early."),
+        edits("rows.py"),
+        runs("pytest", "3 passed"),
+        says("All tests pass."),
+    ).summary.key_points
+
+    assert lessons == (
+        "`pytest` failed until this was mended: The test fails because `read_rows` closes the file too early.",
+    )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Added a test because `parse` had none.",
+        "It might fail because `parse` is slow.",
+        "This is because `parse` is slow.",
+        "I think you must call `parse` because of that.",
+        "Line 17 fails because `parse` is slow, see lines 17.",
+    ],
+    ids=["an event", "a guess", "points back", "talks to the user", "a line"],
+)
+def test_what_does_not_stand_alone_or_only_happened_is_no_lesson(of: Of, said: str) -> None:
+    assert of(asks("have a look"), says(said)).summary.key_points == ()
+
+
+def test_what_the_user_objects_to_is_no_lesson(of: Of) -> None:
+    claim = says("The build fails because `cache.lock` is held by another process.")
+
+    assert of(asks("why does it fail?"), claim).summary.key_points != ()
+    assert of(asks("why does it fail?"), claim, asks("no, that's wrong"), says("I see.")).summary.key_points == ()
+
+
+def test_no_two_lessons_say_much_the_same() -> None:
+    assert alike("The build fails because `cache` is locked.", "Because `cache` is locked, the build fails.")
+    assert not alike("The port is 9017 because of `nginx`.", "The port is 9018 because of `nginx`.")
+    assert not alike("The cache is never cleared by `run`.", "The cache is cleared by `run`.")
+
+
+def test_markup_is_no_part_of_a_sentence() -> None:
+    assert plain("- **Bold** and [a link](https://example.org) ###STOP###") == "Bold and a link"
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_real_sessions_are_summarized_alike_each_time_and_within_length(path: Path) -> None:
+    found = summarize(read_transcript(path))
+
+    assert found == summarize(read_transcript(path))
+    assert found.summary.title
+    assert len(found.summary.summary.split()) <= 220
+    assert all(turn >= 0 for fact in found.candidate_facts for turn in fact.turns)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([kind.value for kind in Kind]), st.text(max_size=60), st.integers(0, 4)), max_size=12
+    )
+)
+def test_any_entries_make_a_summary(pieces: list[tuple[str, str, int]]) -> None:
+    entries = tuple(
+        Entry(kind=Kind(kind), text=text, id=str(at), turn=turn) for at, (kind, text, turn) in enumerate(pieces)
+    )
+
+    found = summarize(Transcript(format="test", entries=entries, digest="0" * 64, bytes=0))
+
+    assert found.summary.outcome_rationale
+    assert found.summary.title
