@@ -44,6 +44,7 @@ FEWEST_CHARACTERS = 50
 """Of anyone's words; what says less is no session."""
 
 TOO_SHORT = "too short"
+NO_USER = "no user turn"
 ALREADY_SUMMARIZED = "already summarized"
 OLDER = "older than the stored version"
 
@@ -231,7 +232,11 @@ class _Session:
 
 
 def _reason_to_skip(transcript: Transcript, event: SessionEnded, stored: Episode | None, now: datetime) -> str | None:
-    if sum(len(entry.text) for entry in transcript if entry.kind in _WORDS) < FEWEST_CHARACTERS:
+    kinds = {entry.kind for entry in transcript}
+    if kinds and Kind.USER not in kinds:
+        return NO_USER
+    has_work = {Kind.TOOL_CALL, Kind.TOOL_RESULT} <= kinds  # a request and a call that ran say enough
+    if not has_work and sum(len(entry.text) for entry in transcript if entry.kind in _WORDS) < FEWEST_CHARACTERS:
         return TOO_SHORT
     if stored is None:
         return None

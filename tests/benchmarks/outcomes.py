@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from time import process_time
 
 from outcome.gold import CARRIED_OUT, CODING, DATA, REFERENCES, REWARDS, Case, references, rewards, sessions
-from outcome.score import by_evidence, carried_out, confusion, figures, scored
+from outcome.score import carried_out, confusion, figures, scored
 
 from nous.summary.heuristic.summarize import Extracted, summarize
 from nous.transcript.model import Transcript
@@ -44,7 +44,7 @@ def _judged(name: str, path: Path, read: Callable[[Path], tuple[Case, ...]], *, 
     yield from ("", *confusion(found), "", *figures(found))
     if carried:
         yield from ("", *carried_out(found, carried))
-    yield from ("", *by_evidence(found), "")
+    yield ""
 
 
 def _told(path: Path) -> Iterator[str]:

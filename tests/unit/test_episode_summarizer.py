@@ -18,7 +18,7 @@ from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from nous.transcript import parse_transcript
 from nous.transcript.model import Transcript
-from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER, TOO_SHORT, WORKER
+from workers.episode_summarizer import ALREADY_SUMMARIZED, NO_USER, OLDER, TOO_SHORT, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = AT + timedelta(hours=1)
@@ -106,6 +106,33 @@ def test_the_same_event_is_answered_the_same_way(kit: Kit, ended: Ended) -> None
 
 def test_a_session_of_few_words_is_skipped(kit: Kit, ended: Ended) -> None:
     assert WORKER.build(kit)(ended(text="User: hi\n\nAssistant: hello")).skipped == TOO_SHORT
+
+
+def test_a_request_and_a_call_that_ran_are_never_too_short(told: Callable[..., Transcript], ended: Ended) -> None:
+    ran = told(("user", "build"), ("tool_call", "Bash", {"tool": "Bash"}), ("tool_result", "ok"))
+    silent = told(("user", "build"), ("tool_call", "Bash", {"tool": "Bash"}))
+
+    assert [_skipped(each, ended) for each in (ran, silent)] == [None, TOO_SHORT]
+
+
+def test_a_session_without_a_user_turn_is_skipped(told: Callable[..., Transcript], ended: Ended) -> None:
+    assert _skipped(told(("assistant", "I am here, and I wait for what you want me to do next.")), ended) == NO_USER
+
+
+@dataclass(frozen=True)
+class One:
+    """Has one transcript."""
+
+    transcript: Transcript
+
+    def read(self, event: SessionEnded) -> Transcript:
+        assert event.session_id
+        return self.transcript
+
+
+def _skipped(transcript: Transcript, ended: Ended) -> str | None:
+    kit = kit_of(MemoryStore(), transcripts=One(transcript), clock=lambda: LATER)
+    return WORKER.build(kit)(ended()).skipped
 
 
 def test_the_same_version_is_summarized_once(kit: Kit, store: MemoryStore, ended: Ended) -> None:

@@ -78,8 +78,8 @@ def test_a_summary_tells_each_request_with_its_result(of: Of) -> None:
     ).summary.summary
 
     assert told == (
-        "“Which port does staging use?”: Staging uses port 9017. “Now move it to port 9018”: Moved staging to port 9018 "
-        "in `deploy/staging.yaml`. Committed: Move staging to port 9018. Files changed: staging.yaml."
+        "“Which port does staging use?”: Staging uses port 9017. “Now move it to port 9018”: Moved staging to port "
+        "9018 in `deploy/staging.yaml`. Committed: Move staging to port 9018. Files changed: staging.yaml."
     )
 
 

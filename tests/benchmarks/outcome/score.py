@@ -75,13 +75,6 @@ def carried_out(found: Sequence[Scored], gold: str) -> Iterator[str]:
     yield f"the majority class:                          {_majority(wanted):.2f}"
 
 
-def by_evidence(found: Sequence[Scored]) -> Iterator[str]:
-    """How often each kind of evidence decides, and how often the gold agrees."""
-    kinds = Counter(one.judgement.evidence for one in found)
-    right = Counter(one.judgement.evidence for one in found if one.is_right)
-    yield from table(["evidence", "n", "right"], [[kind, str(n), str(right[kind])] for kind, n in kinds.most_common()])
-
-
 def _agree(one: Sequence[bool], other: Sequence[bool]) -> list[bool]:
     return [first == second for first, second in zip(one, other, strict=True)]
 
