@@ -1,1 +1,0 @@
-"""What the benchmark of outcomes is made of: the gold, and the counting."""
