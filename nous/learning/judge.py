@@ -1,25 +1,24 @@
-"""Is this new? The cosine proposes whom to compare with, the guard disposes.
+"""Is this new? The cosine proposes whom to compare with, vetoes dispose, and what they leave open is offered.
 
-A verdict is reached in this order: equal texts are known. Of the known facts near by, one that says the same in other
-words makes the candidate known; so does one that says the same and more. One that says the same and less is superseded.
-So is one that says the same of the same thing with another value. If all near ones differ in something else that
-matters, the candidate is kept and linked to the nearest with the reason. What is near nothing is new.
+A verdict is reached in this order: equal texts are known. Of the known facts near by, one of equal content makes the
+candidate known. One that it updates for certain is superseded. One that says the same and more makes it known; one that
+says the same and less is superseded; so it is where a classifier finds other words for the same and no detail objects.
+What may be the same, or may be an update, is kept and linked. What is near nothing is new.
 
 Which of two that contradict each other is the newer, the texts do not tell: that is decided in `nous.learning.learn`.
 Nor do they tell whether one may take the place of the other: `nous.learning.standing` picks from the verdicts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 from uuid import UUID
 
 from nous.fact import LinkKind
-from nous.learning.guard.compare import Comparison, compare
-from nous.learning.guard.lexicon import english
-from nous.learning.guard.reading import Reading
-from nous.learning.guard.word import Role
+from nous.learning.equivalence.compare import Comparison, Difference, compare, difference, is_reordered
+from nous.learning.equivalence.likelihood import likelihood
+from nous.learning.equivalence.update import Update, update
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
 
@@ -33,7 +32,25 @@ It bounds how long a scope is held. A twin that stands behind so many strangers,
 """
 
 MOST_CONTRADICTED = 16
-"""Neighbours that are looked at for a contradiction, the nearest; and as many of the same subject, the newest."""
+"""Neighbours that are looked at for an update or a duplicate, the nearest; and as many of the same subject, the newest."""
+
+LOOKED_AT_FROM = 0.50
+"""The cosine from which a known fact may be updated, by an embedder that is measured."""
+
+OFFERED_FROM = 0.60
+"""The cosine from which it may be offered as a possible duplicate."""
+
+OFFERED = 0.27
+"""The likelihood from which it is offered."""
+
+REWORDED = 0.60
+"""The likelihood from which a text is taken for another in other words, where no detail objects and both are long."""
+
+RATHER_MORE = 0.8
+"""How much less of the one the other holds than the other way round, where the one says rather more."""
+
+LONG = 5
+"""Words of content that two such texts share at least. Of shorter ones a single word may change the sense."""
 
 Namesakes = Mapping[UUID, Statement]
 """Current facts of the candidate's subject, near or far."""
@@ -145,29 +162,20 @@ def verdicts(
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Whether *statement* says all of *other*, and perhaps more, in words that may be far from it.
+    """Return whether *statement* says all of *other*, and perhaps more, in words that may be far from it.
 
     Too weak to merge what two episodes say; not where one episode is told twice, once as an order it was given: `always
     run billing on port 9017`, `billing always runs on port 9017`.
     """
-    one, two = statement.reading, other.reading
-    ways = ((one, two), _without_lead(one, two), _without_lead(two, one)[::-1])
-    found = (compare(left, right, english()) for left, right in ways)
-    return any(each.objection is None and not each.only_right for each in found)
+    found = difference(statement.reading, other.reading)
+    return not compare(found).objection and not found.only_right or is_reordered(found)
 
 
 def floor(policy: Policy) -> float:
-    """The cosine below which a neighbour cannot matter to `judge`."""
-    return min(policy.near, policy.equal) if policy.dedup is Dedup.GUARDED else policy.threshold
-
-
-def _without_lead(order: Reading, other: Reading) -> tuple[Reading, Reading]:
-    """Both without the verb that leads *order*; as they are where no verb does that *other* has, too."""
-    lead = order.words[0] if order.words else None
-    at = next((at for at, word in enumerate(other.words) if lead and word.key == lead.key), 0)
-    if lead is None or lead.role is not Role.WORD or not at:
-        return order, other
-    return replace(order, words=order.words[1:]), replace(other, words=other.words[:at] + other.words[at + 1 :])
+    """Return the cosine below which a neighbour cannot matter to `judge`."""
+    if policy.dedup is not Dedup.GUARDED:
+        return policy.threshold
+    return min(policy.near, policy.equal, policy.near if policy.one_sided is None else LOOKED_AT_FROM)
 
 
 def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
@@ -177,63 +185,127 @@ def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     return Known(fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity)
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The candidate beside a known fact. `similarity` is None where no cosine is known."""
+
+    fact_id: UUID
+    texts: tuple[str, str]
+    subjects: tuple[str, str]
+    found: Difference
+    comparison: Comparison
+    similarity: float | None
+
+    @classmethod
+    def of(cls, statement: Statement, fact_id: UUID, other: Statement, similarity: float | None) -> "_Pair":
+        found = difference(statement.reading, other.reading)
+        texts, subjects = (statement.text, other.text), (statement.subject, other.subject)
+        return cls(fact_id, texts, subjects, found, compare(found), similarity)
+
+    @property
+    def update(self) -> Update | None:
+        return update(self.found, subject=self.subjects[0], other_subject=self.subjects[1])
+
+
 def _guarded(
     statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
 ) -> Iterator[Verdict]:
-    near = [neighbour for neighbour in neighbours if neighbour.similarity >= policy.near]
-    comparable = [neighbour for neighbour in neighbours if neighbour.similarity >= floor(policy)]
-    one_sided: list[Known | Richer] = []
-    for verdict in _merges(statement, comparable, policy):
-        if isinstance(verdict, Known) and not verdict.is_less:
-            yield verdict
-        else:
-            one_sided.append(verdict)
-    yield from sorted(one_sided, key=lambda verdict: isinstance(verdict, Richer))
-    likely = {each.fact_id: each.statement for each in near[:MOST_CONTRADICTED]} | dict(namesakes)
-    cosines = {each.fact_id: each.similarity for each in neighbours}
-    yield from _contradicting(statement, likely, cosines)
-    yield _linked(statement, near[0]) if near else New()
+    pairs = list(_compared(statement, neighbours, policy))
+    equal = [pair for pair in pairs if _is_equal(pair) and (pair.similarity or 0) >= policy.equal]
+    yield from (Known(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
+    similarities = {each.fact_id: each.similarity for each in neighbours}
+    named = [
+        _Pair.of(statement, fact_id, other, similarities.get(fact_id))
+        for fact_id, other in namesakes.items()
+        if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
+    ]
+    updates = [(pair, found) for pair in (*pairs[:MOST_CONTRADICTED], *named) if (found := pair.update)]
+    for pair, found in updates:
+        if found.is_sure:
+            yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity)
+    likelihoods = _likelihoods(pairs[:MOST_CONTRADICTED], policy)
+    merges = (merge for pair in pairs if (merge := _merged(pair, likelihoods.get(pair.fact_id, 0.0), policy)))
+    yield from sorted(merges, key=lambda verdict: isinstance(verdict, Richer))
+    yield _left_open(pairs, updates, likelihoods, policy)
 
 
-def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[Known | Richer]:
-    """Every verdict that stores no second fact beside a neighbour, nearest first."""
+def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
+    """The pairs that may matter, nearest first, as many as there is room for."""
     room = MOST_COMPARED
-    for other in near:
-        if other.statement.reading.quantities != statement.reading.quantities:
-            continue  # what most neighbours differ in, where facts are many and alike
-        room -= len(other.statement.text)
+    numbers = statement.reading.numbers
+    for other in neighbours:
+        theirs = other.statement.reading.numbers
+        if other.similarity < floor(policy):
+            return
+        if numbers - theirs and theirs - numbers and other.similarity < policy.near:
+            continue
+        room -= 0 if numbers - theirs and theirs - numbers else len(other.statement.text)
         if room < 0:
             return
-        found = compare(statement.reading, other.statement.reading, english())
-        if found.objection:
-            continue
-        if not found.only_left and not found.only_right:
-            yield Known(fact_id=other.fact_id, reason=SAME_SENSE, similarity=other.similarity)
-        elif policy.one_sided is not None and other.similarity >= policy.one_sided:
-            yield _one_sided(other, found)
+        yield _Pair.of(statement, other.fact_id, other.statement, other.similarity)
 
 
-def _one_sided(other: Neighbour, found: Comparison) -> Known | Richer:
-    more = " ".join(found.only_left or found.only_right)
-    if found.only_left:
-        reason = f"the same, and it adds: {more}"
-        return Richer(fact_id=other.fact_id, reason=reason, similarity=other.similarity)
-    reason = f"already known with: {more}"
-    return Known(fact_id=other.fact_id, reason=reason, similarity=other.similarity, is_less=True)
+def _is_equal(pair: _Pair) -> bool:
+    return not (pair.comparison.objection or pair.found.only_left or pair.found.only_right)
 
 
-def _contradicting(
-    statement: Statement, others: Mapping[UUID, Statement], cosines: Mapping[UUID, float]
-) -> Iterator[Supersedes]:
-    for fact_id, other in others.items():
-        if conflict := compare(statement.reading, other.reading, english()).conflict:
-            yield Supersedes(fact_id=fact_id, reason=conflict, similarity=cosines.get(fact_id))
+def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
+    """How likely each of *pairs* says the same, of those that are near enough to be offered."""
+    least = policy.near if policy.one_sided is None else OFFERED_FROM
+    near = [pair for pair in pairs if (pair.similarity or 0) >= least]
+    if policy.scorer:
+        scores = policy.scorer.score([pair.texts for pair in near]) if near else ()
+        return {pair.fact_id: score for pair, score in zip(near, scores, strict=True)}
+    return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
 
 
-def _linked(statement: Statement, nearest: Neighbour) -> Linked:
-    one, other = statement.reading, nearest.statement.reading
-    found = compare(one, other, english())
-    more = " ".join((*found.only_left, *found.only_right))
-    reason = found.objection or f"only one says {more}, and they are not near enough to be the same"
-    is_open = found.is_open or not found.objection
-    return Linked(fact_id=nearest.fact_id, reason=reason, similarity=nearest.similarity, is_open=is_open)
+def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None:
+    """The verdict that stores no second fact, where one text says more than the other, or the same in other words."""
+    found, similarity = pair.found, pair.similarity or 0.0
+    if policy.one_sided is None or similarity < policy.equal:
+        return None
+    is_long = len(found.left.words) - len(found.only_left) >= LONG
+    is_reworded = is_long and likely >= REWORDED and found.is_free_of_detail
+    is_contained = not pair.comparison.objection and similarity >= policy.one_sided
+    if not is_contained and not is_reworded:
+        return None
+    more, less = (" ".join(word.text for word in words) for words in (found.only_left, found.only_right))
+    how = "the same" if is_contained else f"the same in other words, likelihood {likely:.2f}"
+    here, there = found.containment
+    if not found.only_right or here < there * RATHER_MORE:
+        return Richer(fact_id=pair.fact_id, reason=f"{how}, and it adds: {more}", similarity=pair.similarity)
+    is_less = not found.only_left or there < here * RATHER_MORE
+    reason = f"{how}, and it is known with: {less}" if is_less else how
+    return Known(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
+
+
+def _left_open(
+    pairs: Sequence[_Pair],
+    updates: Iterable[tuple[_Pair, Update]],
+    likelihoods: Mapping[UUID, float],
+    policy: Policy,
+) -> Linked | New:
+    """The likeliest duplicate; else a possible update; else the nearest, with what differs."""
+    likeliest = max(likelihoods.items(), key=lambda each: each[1], default=None)
+    found = {pair.fact_id: pair for pair in pairs}
+    if likeliest and likeliest[1] >= OFFERED:
+        pair, likely = found[likeliest[0]], likeliest[1]
+        reason = pair.comparison.objection or "only one says more"
+        return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
+    for pair, changed in updates:
+        return _link(pair, changed.reason, kind=LinkKind.UPDATE)
+    if pairs and (pairs[0].similarity or 0) >= policy.near:
+        return _link(pairs[0], pairs[0].comparison.objection or "only one says more", kind=LinkKind.RELATED)
+    return New()
+
+
+def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> Linked:
+    is_open = kind is not LinkKind.RELATED or pair.comparison.is_open
+    return Linked(
+        fact_id=pair.fact_id,
+        reason=reason,
+        similarity=pair.similarity,
+        is_open=is_open,
+        kind=kind,
+        likelihood=likely,
+    )

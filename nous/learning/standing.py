@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Self
 
 from nous.episode import Trust
+from nous.fact import LinkKind
 from nous.learning.judge import Known, Linked, Neighbour, New, Richer, Supersedes, Verdict, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import subject_form
@@ -28,19 +29,26 @@ class Claim:
 def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_ruled: bool = False) -> Verdict:
     """The first of *verdicts* on *claim* that may stand; instead of new or linked, the first that may not, as a link.
 
-    The rules alone need the name of the subject; whoever understands the texts (*is_ruled*) does without.
+    Whoever understands the texts (*is_ruled*) is not told the subjects: where those differ, nothing is superseded.
     """
     barred: Linked | None = None
     for verdict in verdicts:
         if isinstance(verdict, New | Linked):
             return barred or verdict
         other = known[verdict.fact_id]
-        objection = _distrust(verdict, claim, other) or _other_subject(verdict, claim, other, is_ruled=is_ruled)
+        objection = _distrust(verdict, claim, other) or (_other_subject(verdict, claim, other) if is_ruled else None)
         if objection is None:
             return verdict
+        kind = LinkKind.UPDATE if isinstance(verdict, Supersedes) else LinkKind.RELATED
         reason = f"{verdict.reason}; but {objection}"
-        barred = barred or Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
+        barred = barred or Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity, kind=kind)
     return barred or New()
+
+
+def unsettled(near: Iterable[Neighbour], fact: KnownFact) -> list[Neighbour]:
+    """Those of *near* that nobody has decided to keep apart from *fact*."""
+    apart = {each for link in fact.links if link.kind is LinkKind.APART for each in (link.fact_id, link.other)}
+    return [each for each in near if each.fact_id not in apart]
 
 
 def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
@@ -52,35 +60,35 @@ def corrected(
     fact: KnownFact, claim: Claim, near: Iterable[Neighbour], known: Knowledge, policy: Policy
 ) -> Supersedes | None:
     """What *fact* contradicts, and may take the place of, now that *claim* says it too."""
-    others = [each for each in near if each.fact_id != fact.fact.id]
+    others = [each for each in unsettled(near, fact) if each.fact_id != fact.fact.id]
     namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each != fact.fact.id}
     found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
     verdict = settled(found, claim, known)
     return verdict if isinstance(verdict, Supersedes) else None
 
 
+_RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Trust.WEB: 2}
+
+
 def _distrust(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact) -> str | None:
-    """Why the word of a tool or a page alone would take the place of a better one, if it would."""
-    if claim.trust.is_doubted == other.trust.is_doubted:
-        return None
+    """Why the word of an agent, or of a tool or a page, would take the place of a better one, if it would."""
+    mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
+    if isinstance(verdict, Supersedes):
+        is_mine_worse = mine > theirs
+        if mine == theirs or is_mine_worse != (claim.said_at >= other.said_at):
+            return None
+        who = "an agent" if max(mine, theirs) == _RANKS[Trust.ASSISTANT] else "a tool or a page"
+        return f"only {who} says {'so' if is_mine_worse else 'the other'}"
     is_doubted = claim.trust.is_doubted
-    match verdict:
-        case Known():
-            wins = verdict.is_less and not is_doubted
-        case Richer():
-            wins = is_doubted
-        case Supersedes():
-            wins = is_doubted == (claim.said_at >= other.said_at)
+    if is_doubted == other.trust.is_doubted:
+        return None
+    wins = is_doubted if isinstance(verdict, Richer) else verdict.is_less and not is_doubted
     return f"only a tool or a page says {'so' if is_doubted else 'the other'}" if wins else None
 
 
-def _other_subject(
-    verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact, *, is_ruled: bool
-) -> str | None:
+def _other_subject(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact) -> str | None:
     """Why the two that contradict each other may be about two things, if they may."""
     mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
-    if not isinstance(verdict, Supersedes) or mine == theirs != "" or (is_ruled and not (mine and theirs)):
+    if not isinstance(verdict, Supersedes) or mine == theirs or not (mine and theirs):
         return None
-    if mine and theirs:
-        return f"their subjects differ: about {mine} / about {theirs}"
-    return "only one names its subject" if mine or theirs else "neither names its subject"
+    return f"their subjects differ: about {mine} / about {theirs}"
