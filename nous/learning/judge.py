@@ -211,7 +211,7 @@ def _guarded(
     statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
 ) -> Iterator[Verdict]:
     pairs = list(_compared(statement, neighbours, policy))
-    equal = [pair for pair in pairs if _is_equal(pair) and (pair.similarity or 0) >= policy.equal]
+    equal = [pair for pair in pairs if _is_equal(pair) and (pair.similarity or 0) >= min(policy.near, policy.equal)]
     yield from (Known(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
     similarities = {each.fact_id: each.similarity for each in neighbours}
     named = [
@@ -286,10 +286,14 @@ def _left_open(
     policy: Policy,
 ) -> Linked | New:
     """The likeliest duplicate; else a possible update; else the nearest, with what differs."""
-    likeliest = max(likelihoods.items(), key=lambda each: each[1], default=None)
-    found = {pair.fact_id: pair for pair in pairs}
-    if likeliest and likeliest[1] >= OFFERED:
-        pair, likely = found[likeliest[0]], likeliest[1]
+    offers = [
+        (likely, pair)
+        for pair in pairs
+        if (likely := likelihoods.get(pair.fact_id, 0.0)) >= OFFERED
+        and not (pair.comparison.objection and pair.found.is_detail)
+    ]
+    if offers:
+        likely, pair = max(offers, key=lambda offer: offer[0])
         reason = pair.comparison.objection or "only one says more"
         return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
     for pair, changed in updates:

@@ -29,19 +29,26 @@ class Claim:
 def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_ruled: bool = False) -> Verdict:
     """The first of *verdicts* on *claim* that may stand; instead of new or linked, the first that may not, as a link.
 
-    Whoever understands the texts (*is_ruled*) is not told the subjects: where those differ, nothing is superseded.
+    The word of a user needs no subject, since the texts were compared with what names them. Of others it does, unless
+    a model has ruled on the texts (*is_ruled*).
     """
     barred: Linked | None = None
     for verdict in verdicts:
         if isinstance(verdict, New | Linked):
             return barred or verdict
         other = known[verdict.fact_id]
-        objection = _distrust(verdict, claim, other) or (_other_subject(verdict, claim, other) if is_ruled else None)
+        distrust = _distrust(verdict, claim, other)
+        objection = distrust or _other_subject(verdict, claim, other, is_ruled=is_ruled)
         if objection is None:
             return verdict
-        kind = LinkKind.UPDATE if isinstance(verdict, Supersedes) else LinkKind.RELATED
-        reason = f"{verdict.reason}; but {objection}"
-        barred = barred or Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity, kind=kind)
+        is_update = isinstance(verdict, Supersedes)
+        barred = barred or Linked(
+            fact_id=verdict.fact_id,
+            reason=f"{verdict.reason}; but {objection}",
+            similarity=verdict.similarity,
+            is_open=is_update and not distrust and not is_ruled,
+            kind=LinkKind.UPDATE if is_update else LinkKind.RELATED,
+        )
     return barred or New()
 
 
@@ -86,9 +93,14 @@ def _distrust(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFa
     return f"only a tool or a page says {'so' if is_doubted else 'the other'}" if wins else None
 
 
-def _other_subject(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact) -> str | None:
+def _other_subject(
+    verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact, *, is_ruled: bool
+) -> str | None:
     """Why the two that contradict each other may be about two things, if they may."""
     mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
-    if not isinstance(verdict, Supersedes) or mine == theirs or not (mine and theirs):
+    is_stated = claim.trust is Trust.USER and not is_ruled
+    if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
         return None
-    return f"their subjects differ: about {mine} / about {theirs}"
+    if mine and theirs:
+        return f"their subjects differ: about {mine} / about {theirs}"
+    return "only one names its subject" if mine or theirs else "neither names its subject"

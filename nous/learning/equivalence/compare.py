@@ -67,6 +67,14 @@ class Difference:
         return bool(self.only_left or self.only_right) and (self.alignment[2] > 1 or not self.only_left or not self.only_right)
 
 
+    @property
+    def is_detail(self) -> bool:
+        """Return whether the two are one sentence but for a word or two, or for the order, or has other numbers."""
+        if all(any(word.key.isdecimal() for word in each) for each in (self.only_left, self.only_right)):
+            return True
+        return max(len(self.only_left), len(self.only_right)) <= 2 and self.alignment[2] <= 2
+
+
 def difference(left: Reading, right: Reading) -> Difference:
     """Return what only one of two readings says. A literal may stand within one of the other's."""
     only_left, only_right = _minus(left, right), _minus(right, left)

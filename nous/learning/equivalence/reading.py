@@ -171,6 +171,8 @@ def _chunk(chunk: str, lexicon: Lexicon, *, is_first: bool) -> Iterator[Word]:
         yield Word(bare.replace("-", "").lower(), chunk)
     elif not bare or _DASHES.issuperset(bare):
         return
+    elif bare.isalpha() and bare.isupper() and len(bare) > 1:
+        yield Word(bare.lower(), chunk, is_literal=True, marker=owner)
     elif not _is_plain(bare) or (len(bare) == 1 and bare.isupper() and not is_first and bare != "I"):
         yield Word(bare.removesuffix("()"), chunk, is_literal=True, marker=owner)
     elif number := lexicon.numbers.get(bare.lower()):
