@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from nous.errors import BadInput
-from nous.learning.equivalence.compare import compare, difference
+from nous.learning.equivalence.compare import difference
 from nous.learning.policy import Policy
 from nous.learning.statement import Statement
 from nous.learning.vectors import checked
@@ -117,8 +117,8 @@ def _scored(pairs: Sequence[Pair], embed: Embed) -> list[_Scored]:
 
 def _judged(pair: Pair, cosine: float) -> _Scored:
     one, other = Statement(pair.one), Statement(pair.other)
-    found = compare(difference(one.reading, other.reading))
-    is_equal = one.form == other.form or not (found.objection or found.only_left or found.only_right)
+    found = difference(one.reading, other.reading)
+    is_equal = one.form == other.form or found.is_equal
     return _Scored(pair, cosine, is_equal, is_one_sided=not is_equal and not found.objection)
 
 

@@ -12,15 +12,15 @@ Nor do they tell whether one may take the place of the other: `nous.learning.sta
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
 from uuid import UUID
 
 from nous.fact import LinkKind
-from nous.learning.equivalence.compare import Comparison, Difference, compare, difference, is_reordered
+from nous.learning.equivalence.compare import Difference, difference, has_literal, texts, vetoed
 from nous.learning.equivalence.likelihood import likelihood
 from nous.learning.equivalence.update import Update, update
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
+from nous.learning.verdict import Known, Linked, New, Richer, Supersedes, Verdict
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
@@ -65,74 +65,6 @@ class Neighbour:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class New:
-    """Nothing known is like it."""
-
-    name: ClassVar[str] = "new"
-    reason: str = "nothing known is near"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """*fact_id* says it already, and more if `is_less`.
-
-    `similarity` is None where the texts are equal and no vector was asked.
-    """
-
-    name: ClassVar[str] = "known"
-    fact_id: UUID
-    reason: str
-    similarity: float | None = None
-    is_less: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Richer:
-    """It says what *fact_id* says, and more."""
-
-    name: ClassVar[str] = "richer"
-    fact_id: UUID
-    reason: str
-    similarity: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Supersedes:
-    """It gives another value to what *fact_id* tells of, so that only one of them is true at a time.
-
-    `similarity` is None where the two are of one subject, and too far apart for a cosine to be known.
-    """
-
-    name: ClassVar[str] = "supersedes"
-    fact_id: UUID
-    reason: str
-    similarity: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
-    """It is close to *fact_id*, yet not the same; the reason says what differs.
-
-    `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
-    `likelihood` are as in `nous.fact.Linked`.
-    """
-
-    fact_id: UUID
-    reason: str
-    similarity: float | None
-    is_open: bool = False
-    kind: LinkKind = LinkKind.RELATED
-    likelihood: float | None = None
-
-    @property
-    def name(self) -> str:
-        return "duplicate" if self.kind is LinkKind.DUPLICATE else "linked"
-
-
-Verdict = New | Known | Richer | Supersedes | Linked
-
-
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     """The first of the `verdicts`."""
     return next(verdicts(statement, neighbours, policy))
@@ -168,7 +100,16 @@ def rewords(statement: Statement, other: Statement) -> bool:
     run billing on port 9017`, `billing always runs on port 9017`.
     """
     found = difference(statement.reading, other.reading)
-    return not compare(found).objection and not found.only_right or is_reordered(found)
+    return (not found.objection and not found.only_right) or _is_reordered(found)
+
+
+def _is_reordered(found: Difference) -> bool:
+    """Return whether the left says all that the right says, in its order but for the verb that leads one of them."""
+    if found.only_right or vetoed(found):
+        return False
+    orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
+    without = ([[key for key in order if key != lead[0]] for order in orders] for lead in orders if lead)
+    return any(one == other for one, other in without)
 
 
 def floor(policy: Policy) -> float:
@@ -193,14 +134,12 @@ class _Pair:
     texts: tuple[str, str]
     subjects: tuple[str, str]
     found: Difference
-    comparison: Comparison
     similarity: float | None
 
     @classmethod
     def of(cls, statement: Statement, fact_id: UUID, other: Statement, similarity: float | None) -> "_Pair":
         found = difference(statement.reading, other.reading)
-        texts, subjects = (statement.text, other.text), (statement.subject, other.subject)
-        return cls(fact_id, texts, subjects, found, compare(found), similarity)
+        return cls(fact_id, (statement.text, other.text), (statement.subject, other.subject), found, similarity)
 
     @property
     def update(self) -> Update | None:
@@ -211,7 +150,7 @@ def _guarded(
     statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
 ) -> Iterator[Verdict]:
     pairs = list(_compared(statement, neighbours, policy))
-    equal = [pair for pair in pairs if _is_equal(pair) and (pair.similarity or 0) >= min(policy.near, policy.equal)]
+    equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
     yield from (Known(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
     similarities = {each.fact_id: each.similarity for each in neighbours}
     named = [
@@ -245,10 +184,6 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
         yield _Pair.of(statement, other.fact_id, other.statement, other.similarity)
 
 
-def _is_equal(pair: _Pair) -> bool:
-    return not (pair.comparison.objection or pair.found.only_left or pair.found.only_right)
-
-
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
     """How likely each of *pairs* says the same, of those that are near enough to be offered."""
     least = policy.near if policy.one_sided is None else OFFERED_FROM
@@ -265,11 +200,11 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None
     if policy.one_sided is None or similarity < policy.equal:
         return None
     is_long = len(found.left.words) - len(found.only_left) >= LONG
-    is_reworded = is_long and likely >= REWORDED and found.is_free_of_detail
-    is_contained = not pair.comparison.objection and similarity >= policy.one_sided
+    is_reworded = is_long and likely >= REWORDED and _is_free_of_detail(found)
+    is_contained = not pair.found.objection and similarity >= policy.one_sided
     if not is_contained and not is_reworded:
         return None
-    more, less = (" ".join(word.text for word in words) for words in (found.only_left, found.only_right))
+    more, less = texts(found.only_left), texts(found.only_right)
     how = "the same" if is_contained else f"the same in other words, likelihood {likely:.2f}"
     here, there = found.containment
     if not found.only_right or here < there * RATHER_MORE:
@@ -277,6 +212,22 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None
     is_less = not found.only_left or there < here * RATHER_MORE
     reason = f"{how}, and it is known with: {less}" if is_less else how
     return Known(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
+
+
+def _is_free_of_detail(found: Difference) -> bool:
+    """Return whether no detail tells apart what is said in other words; conditions may be: `when it runs`."""
+    is_beside = found.left.is_added != found.right.is_added
+    if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
+        return False
+    is_one_word = bool(found.only_left and found.only_right) and found.alignment[2] < 2
+    return bool(found.only_left or found.only_right) and not is_one_word
+
+
+def _is_detail(found: Difference) -> bool:
+    """Return whether they are one sentence but for a word or two or the order, or have other numbers."""
+    if all(any(word.key.isdecimal() for word in each) for each in (found.only_left, found.only_right)):
+        return True
+    return max(len(found.only_left), len(found.only_right)) <= 2 and found.alignment[2] <= 2
 
 
 def _left_open(
@@ -290,21 +241,21 @@ def _left_open(
         (likely, pair)
         for pair in pairs
         if (likely := likelihoods.get(pair.fact_id, 0.0)) >= OFFERED
-        and not (pair.comparison.objection and pair.found.is_detail)
+        and not (pair.found.objection and _is_detail(pair.found))
     ]
     if offers:
         likely, pair = max(offers, key=lambda offer: offer[0])
-        reason = pair.comparison.objection or "only one says more"
+        reason = pair.found.objection or "only one says more"
         return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
     for pair, changed in updates:
         return _link(pair, changed.reason, kind=LinkKind.UPDATE)
     if pairs and (pairs[0].similarity or 0) >= policy.near:
-        return _link(pairs[0], pairs[0].comparison.objection or "only one says more", kind=LinkKind.RELATED)
+        return _link(pairs[0], pairs[0].found.objection or "only one says more", kind=LinkKind.RELATED)
     return New()
 
 
 def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> Linked:
-    is_open = kind is not LinkKind.RELATED or pair.comparison.is_open
+    is_open = kind is not LinkKind.RELATED or pair.found.is_open
     return Linked(
         fact_id=pair.fact_id,
         reason=reason,

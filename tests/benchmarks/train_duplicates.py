@@ -19,7 +19,7 @@ import numpy as np
 
 from nous.embed.minilm import MiniLM
 from nous.learning.equivalence.compare import difference
-from nous.learning.equivalence.likelihood import FEATURES, features
+from nous.learning.equivalence.likelihood import features
 from nous.learning.statement import Statement
 
 if TYPE_CHECKING:
@@ -133,11 +133,10 @@ def cross_validated(rows: "Floats", is_same: "Floats", counts: "Floats", group: 
 def report(name: str, scores: "Floats", pairs: Sequence[Pair]) -> None:
     """Print how well *scores* tell real pairs that say the same from real strangers."""
     same = np.array([score for score, pair in zip(scores, pairs, strict=True) if is_real(pair) and pair.is_same])
-    apart = np.array([score for score, pair in zip(scores, pairs, strict=True) if pair.kind == "near" and not pair.is_same])
+    real = [(score, pair) for score, pair in zip(scores, pairs, strict=True) if pair.kind == "near"]
+    apart = np.array([score for score, pair in real if not pair.is_same])
     area = (same[:, None] > apart[None]).mean() + (same[:, None] == apart[None]).mean() / 2
-    line = ", ".join(
-        f"{(same >= at).mean():.2f} / {(apart >= at).mean():.2f} at {at}" for at in (0.27, 0.4, 0.5, 0.6)
-    )
+    line = ", ".join(f"{(same >= at).mean():.2f} / {(apart >= at).mean():.2f} at {at}" for at in (0.27, 0.4, 0.5, 0.6))
     print(f"{name}: AUC {area:.3f}; same / strangers found: {line}")
 
 
@@ -151,7 +150,8 @@ def main() -> None:
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
     known = list(judged(options.data))
-    texts = list(dict.fromkeys([*statements(options.data), *(text for pair in known for text in (pair.one, pair.other))]))
+    judged_texts = (text for pair in known for text in (pair.one, pair.other))
+    texts = list(dict.fromkeys([*statements(options.data), *judged_texts]))
     vectors = dict(zip(texts, MiniLM().embed(texts).astype(np.float64), strict=True))
     pairs = [*known, *strangers(options.data, known, vectors)]
     readings = {text: Statement(text).reading for text in texts}
@@ -159,24 +159,22 @@ def main() -> None:
         features(difference(readings[pair.one], readings[pair.other]), float(vectors[pair.one] @ vectors[pair.other]))
         for pair in pairs
     ]
-    rows = np.array([[each[name] for name in FEATURES] for each in found])
+    rows = np.array([list(each.values()) for each in found])
     is_same = np.array([float(pair.is_same) for pair in pairs])
     counts = np.array([WEIGHT[pair.kind] for pair in pairs])
-    report("cosine alone", rows[:, FEATURES.index("cosine")], pairs)
+    report("cosine alone", rows[:, list(found[0]).index("cosine")], pairs)
     report("cross-validated", cross_validated(rows, is_same, counts, groups(pairs)), pairs)
     trained = fit(rows, is_same, counts)
     report("trained on all", trained.predict(rows), pairs)
     if options.write:
-        options.write.write_text(json.dumps(exported(trained), indent=1) + "\n")
+        options.write.write_text(exported(trained, list(found[0])))
 
 
-def exported(trained: Fit) -> dict[str, object]:
+def exported(trained: Fit, names: Sequence[str]) -> str:
     """Return the weights as `nous.learning.equivalence.likelihood` reads them: mean, deviation and weight."""
-    columns = zip(FEATURES, trained.means, trained.deviations, trained.weights, strict=False)
-    return {
-        "bias": round(float(trained.weights[-1]), 4),
-        "features": {name: [round(float(each), 4) for each in column] for name, *column in columns},
-    }
+    columns = zip(names, trained.means, trained.deviations, trained.weights, strict=False)
+    lines = [f'"{name}": {[round(float(each), 4) for each in column]}' for name, *column in columns]
+    return f'{{"bias": {trained.weights[-1]:.4f}, "features": {{\n  ' + ",\n  ".join(lines) + "\n}}\n"
 
 
 if __name__ == "__main__":

@@ -1,30 +1,20 @@
 """Whether two statements that look alike say the same. A cosine cannot tell; this can object."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, product
 
-from nous.learning.equivalence.lexicon import english
+from nous.learning.equivalence.lexicon import opposites, stem, stems
 from nous.learning.equivalence.reading import Reading, Word
 
 MOST_ALIGNED = 200
 """Words of each statement that are aligned, which takes time in proportion to their square."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Why the two must be kept apart, in words, or None; and the words of content that only one of them has.
-
-    `is_open` means that the objection is to plain words alone: who understands them may find that they say the same.
-    """
-
-    objection: str | None = None
-    is_open: bool = False
-    only_left: tuple[str, ...] = ()
-    only_right: tuple[str, ...] = ()
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|being) (?:\w+ ){1,6}?by\b")
 
 
 @dataclass(frozen=True)
@@ -38,13 +28,14 @@ class Difference:
 
     @cached_property
     def containment(self) -> tuple[float, float]:
-        """How much of the left the right has, by weight, and how much of the right the left has."""
+        """Return how much of the left the right has, by weight, and how much of the right the left has."""
         return _part(self.left.words, self.only_left), _part(self.right.words, self.only_right)
 
     @cached_property
     def alignment(self) -> tuple[float, float, int]:
-        """The longest run of words and all words that both have in one order, as parts of the shorter; the regions
-        in which they differ."""
+        """Return the longest common run and all words in a common order, both as parts of the shorter, and the regions
+        that differ.
+        """
         keys = [[word.key for word in each.words[:MOST_ALIGNED]] for each in (self.left, self.right)]
         matcher = SequenceMatcher(None, *keys, autojunk=False)
         blocks = [block.size for block in matcher.get_matching_blocks()]
@@ -52,31 +43,31 @@ class Difference:
         regions = sum(each[0] != "equal" for each in matcher.get_opcodes())
         return max(blocks) / shorter, sum(blocks) / shorter, regions
 
-
     @cached_property
-    def is_free_of_detail(self) -> bool:
-        """Return whether no detail tells the two apart: no number or code on both sides, nothing denied or limited.
-
-        Of statements in other words, conditions are: `when it runs` may be `on running`.
-        """
-        left, right = self.left, self.right
-        if vetoed(left, right, is_reworded=True) or left.additions != right.additions:
-            return False
-        if any(word.is_literal for word in self.only_left) and any(word.is_literal for word in self.only_right):
-            return False
-        return bool(self.only_left or self.only_right) and (self.alignment[2] > 1 or not self.only_left or not self.only_right)
-
+    def objection(self) -> str | None:
+        """Return why the two must be kept apart, in words, or None. It is the same for both orders, but for the order."""
+        if objection := vetoed(self):
+            return objection
+        if self.only_left and self.only_right:
+            return f"one says {texts(self.only_left)}, the other {texts(self.only_right)}"
+        return None if self.only_left or self.only_right else _rearranged(self.left, self.right)
 
     @property
-    def is_detail(self) -> bool:
-        """Return whether the two are one sentence but for a word or two, or for the order, or has other numbers."""
-        if all(any(word.key.isdecimal() for word in each) for each in (self.only_left, self.only_right)):
-            return True
-        return max(len(self.only_left), len(self.only_right)) <= 2 and self.alignment[2] <= 2
+    def is_equal(self) -> bool:
+        return not (self.only_left or self.only_right or self.objection)
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether they differ in plain words alone: who understands them may find that they say the same."""
+        is_hard = has_literal(self.only_left) and has_literal(self.only_right)
+        return bool(self.only_left or self.only_right) and not is_hard and not vetoed(self)
 
 
 def difference(left: Reading, right: Reading) -> Difference:
-    """Return what only one of two readings says. A literal may stand within one of the other's."""
+    """Return what only one of two readings says. A literal may stand within one of the other's.
+
+    Words that say next to nothing may be missing from one of two.
+    """
     only_left, only_right = _minus(left, right), _minus(right, left)
     for one in [word for word in only_left if word.is_literal]:
         match = next((two for two in only_right if two.is_literal and _is_part(one.key, two.key)), None)
@@ -88,88 +79,55 @@ def difference(left: Reading, right: Reading) -> Difference:
     return Difference(left, right, tuple(only_left), tuple(only_right))
 
 
-def compare(found: Difference) -> Comparison:
-    """Compare two readings. Swapping them swaps the words in the answer and changes nothing else."""
+def vetoed(found: Difference, *, is_reworded: bool = False) -> str | None:
+    """Return what is asked, denied, opposite, or said of how often, of a case or for certain by one of two alone."""
     left, right = found.left, found.right
-    texts = {"only_left": _texts(found.only_left), "only_right": _texts(found.only_right)}
-    if objection := vetoed(left, right):
-        return Comparison(objection=objection, **texts)
-    if found.only_left and found.only_right:
-        objection = f"one says {' '.join(texts['only_left'])}, the other {' '.join(texts['only_right'])}"
-        is_hard = _has_detail(found.only_left) and _has_detail(found.only_right)
-        return Comparison(objection=objection, is_open=not is_hard, **texts)
-    is_equal = not found.only_left and not found.only_right
-    return Comparison(objection=_rearranged(left, right) if is_equal else None, **texts)
-
-
-def vetoed(left: Reading, right: Reading, *, is_reworded: bool = False) -> str | None:
-    """Return the objection to what both say: denied, opposite, or said of how often or of a case by one alone."""
     if left.is_question != right.is_question:
         return "one is a question"
-    return denied(left, right) or opposed(left, right) or limited(left, right, is_reworded=is_reworded)
+    if objection := denied(left, right) or opposed(left, right):
+        return objection
+    here, there = left.groups("conditions"), right.groups("conditions")
+    if here.isdisjoint(there) and here and there if is_reworded else here != there:
+        return "one holds in a case alone"
+    if left.groups("quantifiers") != right.groups("quantifiers"):
+        return "how often or how many differs"
+    return "how certain or how far along differs" if left.groups("stances") != right.groups("stances") else None
 
 
-def is_reordered(found: Difference) -> bool:
-    """Return whether the left says all that the right says, in the same order but for the verb that leads one of them."""
-    if found.only_right or vetoed(found.left, found.right):
-        return False
-    keys = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
-    leads = [each[0] for each in keys if each]
-    return any(
-        [key for key in keys[0] if key != lead] == [key for key in keys[1] if key != lead] for lead in leads
-    )
+def denied(left: Reading, right: Reading) -> str | None:
+    """Return which words one denies, or passes over for others, and the other does not."""
+    keys: list[frozenset[str]] = []
+    for each, is_no in product((left, right), (True, False)):
+        keys.append(frozenset(word.key for word in each.words if (word.is_denied or word.is_passed) is is_no))
+    no, yes, other_no, other_yes = keys
+    found = sorted(((other_yes - other_no) & (no - yes)) | ((yes - no) & (other_no - other_yes)))
+    return f"only one denies {' '.join(found)}" if found else None
+
+
+def opposed(left: Reading, right: Reading) -> str | None:
+    """Return the words of both that exclude each other."""
+    for group in {group for group, _ in left.opposites} & {group for group, _ in right.opposites}:
+        sides = [{side for each, side in reading.opposites if each == group} for reading in (left, right)]
+        if sides[0].isdisjoint(sides[1]):
+            said = (
+                sorted(w for w in each.small if opposites().get(stem(w), ())[:1] == (group,)) for each in (left, right)
+            )
+            return f"opposites: {' / '.join(map(' '.join, said))}"
+    return None
+
+
+def texts(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
 
 
 def _minus(reading: Reading, other: Reading) -> list[Word]:
     left = Counter(word.key for word in other.words)
     found: list[Word] = []
     for word in reading.words:
-        if left[word.key] > 0:
-            left[word.key] -= 1
-        else:
+        left[word.key] -= 1
+        if left[word.key] < 0:
             found.append(word)
-    joined = {one.key + two.key for one, two in pairwise(other.words)}
-    keys = other.keys
-    pairs = {at for at, (one, two) in enumerate(pairwise(found)) if one.key + two.key in keys}
-    return [w for at, w in enumerate(found) if w.key not in joined and at not in pairs and at - 1 not in pairs]
-
-
-def denied(left: Reading, right: Reading) -> str | None:
-    for one, other in ((left, right), (right, left)):
-        plain = {word.key for word in other.words if not (word.is_negated or word.is_contrast)}
-        denied = {word.key for word in one.words if word.is_negated or word.is_contrast}
-        affirmed = {word.key for word in one.words if not (word.is_negated or word.is_contrast)}
-        chosen = {word.key for word in other.words if word.is_negated or word.is_contrast}
-        if found := sorted((plain - chosen) & (denied - affirmed)):
-            return f"only one denies {' '.join(found)}"
-    return None
-
-
-def opposed(left: Reading, right: Reading) -> str | None:
-    for group in {group for group, _ in left.opposites} & {group for group, _ in right.opposites}:
-        here = {side for each, side in left.opposites if each == group}
-        there = {side for each, side in right.opposites if each == group}
-        if here.isdisjoint(there):
-            words = english().opposites
-            named = (sorted(w for w in each.small if words.get(w, (None, 0))[0] == group) for each in (left, right))
-            return f"opposites: {' / '.join(map(' '.join, named))}"
-    return None
-
-
-def limited(left: Reading, right: Reading, *, is_reworded: bool = False) -> str | None:
-    is_case = left.conditions != right.conditions
-    if is_reworded:
-        is_case = bool(left.conditions and right.conditions and left.conditions.isdisjoint(right.conditions))
-    if is_case:
-        return "one holds in a case alone"
-    if left.quantifiers != right.quantifiers:
-        return "how often or how many differs"
-    return "how certain or how far along differs" if _doubts(left) != _doubts(right) else None
-
-
-def _doubts(reading: Reading) -> frozenset[int]:
-    words = english()
-    return frozenset(words.stances[word] for word in reading.stances - words.mild)
+    return found
 
 
 def _rearranged(left: Reading, right: Reading) -> str | None:
@@ -188,17 +146,16 @@ def _arranged(reading: Reading) -> list[str | frozenset[tuple[str, str]]]:
 
     A phrase that opens a statement stands at its end.
     """
-    words = [word for word in reading.words if word.is_literal or word.key not in english().light]
-    agents = [word for word in words if word.marker == "by" and reading.is_passive]
+    words = _heavy(reading.words)
+    agents = [word for word in words if word.marker == "by" and _PASSIVE.search(reading.text)]
     if agents:
         at = words.index(agents[0])
         verb = next((word for word in reversed(words[:at]) if not word.marker), agents[0])
         words = [verb, *(word for word in words if word is not verb and word not in agents)]
     opening = next((at for at, word in enumerate(words) if not word.marker), 0)
-    words = words[opening:] + words[:opening]
     found: list[str | frozenset[tuple[str, str]]] = [word.key for word in agents]
-    for is_governed, run in groupby(words, key=lambda word: bool(word.marker)):
-        keys = [(word.marker, "not " * word.is_negated + word.key) for word in run]
+    for is_governed, run in groupby(words[opening:] + words[:opening], key=lambda word: bool(word.marker)):
+        keys = [(word.marker, "not " * word.is_denied + word.key) for word in run]
         found.extend([frozenset(keys)] if is_governed else [key for _, key in keys])
     return found
 
@@ -212,23 +169,17 @@ def _is_part(one: str, other: str) -> bool:
 
 
 def _part(words: Sequence[Word], missing: Sequence[Word]) -> float:
-    return 1 - sum(map(_weight, missing)) / max(sum(map(_weight, words)), 0.1)
-
-
-def _weight(word: Word) -> float:
-    """How much a word says: code, numbers and names the most, short words the least."""
-    if word.is_literal:
-        return 2.0
-    return 1.5 if word.is_name else 0.5 if len(word.key) <= 3 else 1.0
+    """Return how much *words* say that are not *missing*: code, numbers and names the most, short words the least."""
+    weights = [
+        sum(2.0 if w.is_literal else 1.5 if w.is_name else 0.5 if len(w.key) <= 3 else 1.0 for w in each)
+        for each in (words, missing)
+    ]
+    return 1 - weights[1] / max(weights[0], 0.1)
 
 
 def _heavy(words: Sequence[Word]) -> list[Word]:
-    return [word for word in words if word.is_literal or word.key not in english().light]
+    return [word for word in words if word.is_literal or word.key not in stems("light")]
 
 
-def _has_detail(words: Iterable[Word]) -> bool:
-    return any(word.is_literal or word.is_name for word in words)
-
-
-def _texts(words: Iterable[Word]) -> tuple[str, ...]:
-    return tuple(word.text for word in words)
+def has_literal(words: Sequence[Word]) -> bool:
+    return any(word.is_literal for word in words)

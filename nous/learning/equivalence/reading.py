@@ -3,47 +3,38 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from nous.learning.equivalence.lexicon import Lexicon, english
+from nous.learning.equivalence.lexicon import forms, groups, opposites, phrases, small, stem, words
 from nous.learning.normalise import plain
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of content. *marker* is the preposition that governs it. A literal is a number, a date or code."""
+    """A word of content. *marker* is the preposition that governs it. A literal is a number, a date or code.
+
+    `is_denied` means that it is negated; `is_passed`, that something else was chosen: `tabs over spaces`.
+    """
 
     key: str
     text: str
     is_literal: bool = False
     is_name: bool = False
     marker: str = ""
-    is_negated: bool = False
-    is_contrast: bool = False
+    is_denied: bool = False
+    is_passed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What comparing needs of a statement. `quantifiers`, `conditions` and `stances` are numbers of their groups.
-
-    `small` has every plain word in lower case, phrases joined by underscores. `agents` says that a word stands behind
-    `by` and a form of `be` before it.
-    """
+    """What comparing needs of a statement. `tokens` has its small words too."""
 
     text: str
+    negations: int
+    tokens: tuple[Word, ...]
     words: tuple[Word, ...]
     small: frozenset[str]
-    negations: int
-    quantifiers: frozenset[int]
-    conditions: frozenset[int]
-    stances: frozenset[str]
-    scopes: Mapping[tuple[str, str], int]
-    is_past: bool
-    opposites: frozenset[tuple[int, int]]
-    is_passive: bool
-    is_question: bool
-    is_english: bool
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -53,132 +44,114 @@ class Reading:
     def numbers(self) -> frozenset[str]:
         return frozenset(word.key for word in self.words if word.is_literal and word.key.isdecimal())
 
+    def groups(self, name: str) -> frozenset[int]:
+        """Return which groups of the list *name* it has words of; `mild` stances may be missing from what says the same."""
+        return frozenset(groups(name)[word] for word in (self.small & groups(name).keys()) - words("mild"))
+
+    @cached_property
+    def opposites(self) -> frozenset[tuple[int, int]]:
+        return frozenset(opposites()[key] for key in set(map(stem, self.small)) & opposites().keys())
+
+    @cached_property
+    def scopes(self) -> Mapping[tuple[str, str], int]:
+        """Return each small word that counts; one for how many, how often or how certain with the word it stands by."""
+        found: Counter[tuple[str, str]] = Counter()
+        content = ""
+        for token in reversed(self.tokens):
+            if token.is_literal or token.key not in small():
+                content = token.key if token.is_literal else stem(token.key)
+            elif token.key in groups("quantifiers") or token.key in groups("stances"):
+                found[str(groups("quantifiers").get(token.key, token.key)), content] += 1
+            elif token.key not in words("free"):
+                found[token.key, ""] += 1
+        return found
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Return whether a verb is in the past; a participle behind a form of `be` is not."""
+        since = 9
+        for token in self.tokens:
+            since = 0 if token.key in words("be") else since + 1
+            is_form = forms("past").get(token.key, token.key) != token.key or re.fullmatch(r"[a-z]{3,}ed", token.key)
+            if token.key in words("was") or (since > 3 and is_form and not token.is_literal):
+                return True
+        return False
+
     @property
-    def additions(self) -> bool:
+    def is_question(self) -> bool:
+        return self.text.rstrip().endswith("?")
+
+    @property
+    def is_added(self) -> bool:
         """Return whether it says that it stands beside something else."""
-        return not self.small.isdisjoint(english().additions)
+        return not self.small.isdisjoint(words("additions"))
 
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|being) (?:\w+ ){1,6}?by\b")
-_BE = frozenset({"is", "are", "be", "been", "being", "am", "get", "gets"})
-_WAS = frozenset({"was", "were", "had", "did"})
-_NOT = re.compile(r"(?<=\w)n't\b", re.IGNORECASE)
+def read(text: str) -> Reading:
+    """Read *text*, in time linear in its length."""
+    bare = re.sub(r"(?<=\w)n't\b", " not", re.sub(r"\bcan(?:'t|not)\b", "can not", plain(text)))
+    tokens = tuple(_joined(list(_tokens(bare))))
+    small_words = frozenset(token.key for token in tokens if not token.is_literal)
+    negations = sum(map(_denies, tokens))
+    return Reading(text=bare, negations=negations, tokens=tokens, words=tuple(_governed(tokens)), small=small_words)
+
+
 _EDGES = "()[]{}.,:;!?'\"`-<>"
-_FILE = re.compile(r"\.[a-z]{1,5}$|[<@:*]|^[.~$]")
-_SPAN = re.compile(r"`([^`]*[^\w`.,()/][^`]*|[.]+)`[.,;:]?")
-_DASHES = frozenset("-\u2014\u2013")
+_NO_PAIR = re.compile(r"\.[a-z]{1,5}$|[<@:*]|^[.~$]|/.*/|^/|/$")
+"""What is no pair of names, as `Error/NoError` is, but a path or a pattern."""
 
 
 @cache
 def _token() -> re.Pattern[str]:
-    units = "|".join(sorted(map(re.escape, english().units), key=len, reverse=True))
+    units = "|".join(sorted(map(re.escape, forms("units")), key=len, reverse=True))
+    month = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
     return re.compile(
-        rf"(?P<date>\b(?P<iso>\d{{4}}-\d\d-\d\d)\b|\b(?P<m>{_MONTH})\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"
-        rf"|\b(?P<d2>\d{{1,2}}) (?P<m2>{_MONTH}),? (?P<y2>\d{{4}})\b)"
-        r"|(?P<time>(?<![\w.])(?P<h>\d{1,2})(?::(?P<mi>\d\d))? ?(?P<half>[ap])\.?m\b|(?<![\w.:])\d{1,2}:\d\d(?![\w:]))"
-        rf"|(?P<number>(?<![\w./:#<\[-])(?P<sign>[$€£]?)(?P<digits>\d[\d,]*(?:\.\d+)*)(?:(?:[ -]|(?![mk]\b))(?P<unit>{units})(?!\w))?"
-        r"(?!\w|[./:_=\]]\w|-\d))"
+        rf"\b(?P<date>\d{{4}}-\d\d-\d\d|{month}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\d{{1,2}} {month},? \d{{4}})\b"
+        r"|(?<![\w.:])(?P<time>\d{1,2}(?::\d\d)? ?[ap]\.?m|\d{1,2}:\d\d)(?![\w:])"
+        r"|(?<![\w./:#<\[-])(?P<number>(?P<sign>[$€£]?)(?P<digits>\d[\d,]*(?:\.\d+)*)"
+        rf"(?:(?:[ -]|(?![mk]\b))(?P<unit>{units})(?!\w))?(?!\w|[./:_=\]]\w|-\d))"
         r"|(?P<chunk>[^\s→⇒]+|[→⇒])",
         re.IGNORECASE,
     )
 
 
-def read(text: str) -> Reading:
-    """Read *text*, in time linear in its length."""
-    lexicon = english()
-    bare = _NOT.sub(" not", plain(text)).replace("ca not", "can not").replace("cannot", "can not")
-    tokens = list(_joined(list(_tokens(bare, lexicon)), lexicon))
-    small = frozenset(token.key for token in tokens if not token.is_literal)
-    return Reading(
-        text=bare,
-        words=tuple(_governed(tokens, lexicon)),
-        small=small,
-        negations=sum(token.key in lexicon.negation and not token.text.endswith(",") for token in tokens),
-        quantifiers=_groups(small, lexicon.quantifiers),
-        conditions=_groups(small, lexicon.conditions),
-        stances=small & lexicon.stances.keys(),
-        scopes=Counter(_scopes(tokens, lexicon)),
-        is_past=_is_past(tokens, lexicon),
-        opposites=frozenset(lexicon.opposites[word] for word in small & lexicon.opposites.keys()),
-        is_passive=bool(_PASSIVE.search(bare)),
-        is_question=bare.rstrip().endswith("?"),
-        is_english=not small.isdisjoint(lexicon.function),
-    )
-
-
-def _scopes(tokens: Sequence[Word], lexicon: Lexicon) -> Iterator[tuple[str, str]]:
-    """Each small word that counts; one for how many or how often with the next word of content."""
-    content = ""
-    for token in reversed(tokens):
-        if token.is_literal or token.key not in lexicon.small:
-            content = token.key if token.is_literal else lexicon.stem(token.key)
-        elif token.key in lexicon.quantifiers:
-            yield str(lexicon.quantifiers[token.key]), content
-        elif token.key in lexicon.stances:
-            yield token.key, content
-        elif token.key not in lexicon.free and token.key != "by":
-            yield token.key, ""
-
-
-def _is_past(tokens: Sequence[Word], lexicon: Lexicon) -> bool:
-    """Return whether a verb is in the past; a participle behind a form of `be` is not."""
-    since = 9
-    for token in tokens:
-        since = 0 if token.key in _BE else since + 1
-        is_form = token.key in lexicon.past or (token.key.endswith("ed") and len(token.key) > 4)
-        if token.key in _WAS or (since > 3 and is_form and not token.is_literal):
-            return True
-    return False
-
-
-def _groups(small: frozenset[str], groups: Mapping[str, int]) -> frozenset[int]:
-    return frozenset(groups[word] for word in small & groups.keys())
-
-
-def _tokens(text: str, lexicon: Lexicon) -> Iterator[Word]:
-    """Every word of *text*, those of content not yet told from others; the key of a plain one is its lower case."""
+def _tokens(text: str) -> Iterator[Word]:
+    """Every word of *text*; the key of a plain one is its lower case."""
     is_first = True
     for found in _token().finditer(text):
-        match found.lastgroup:
-            case "date":
-                yield Word(_date(found, lexicon), found[0], is_literal=True)
-            case "time":
-                yield Word(_time(found), found[0], is_literal=True)
-            case "number":
-                yield Word(found["digits"].replace(",", ""), found[0], is_literal=True)
-                if unit := found["sign"] or found["unit"]:
-                    yield Word(lexicon.units[unit.lower()], unit, is_literal=True)
-            case _ if not any(map(str.isalnum, found[0])) and found.start() and not text[found.start() - 1].isspace():
-                pass
-            case _:
-                yield from _chunk(found[0], lexicon, is_first=is_first)
+        if found["date"]:
+            yield Word(_date(found[0]), found[0], is_literal=True)
+        elif found["time"]:
+            yield Word(_time(found[0]), found[0], is_literal=True)
+        elif found["number"]:
+            yield Word(found["digits"].replace(",", ""), found[0], is_literal=True)
+            if unit := found["sign"] or found["unit"]:
+                yield Word(forms("units")[unit.lower()], unit, is_literal=True)
+        elif any(map(str.isalnum, found[0])):
+            yield from _chunk(found[0], is_first=is_first)
+        elif text[found.start() - 1 : found.start()].isspace() and found[0] not in "-\u2014\u2013":
+            yield Word(found[0], found[0], is_literal=True)
         is_first = found[0][-1] in ".!?:"
 
 
-def _chunk(chunk: str, lexicon: Lexicon, *, is_first: bool) -> Iterator[Word]:
-    bare = chunk.strip(_EDGES) if any(map(str.isalnum, chunk)) else chunk
-    if code := _SPAN.fullmatch(chunk):
-        yield Word(code[1], chunk, is_literal=True)
-        return
+def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
+    bare = chunk.strip(_EDGES)
     owner = "of" if bare.endswith("'s") else ""
     bare = bare.removesuffix("'s")
     pieces = bare.split("/")
-    if len(pieces) == 2 and all(pieces) and not _FILE.search(bare) or len(pieces) > 1 and all(map(_is_plain, pieces)):
+    if len(pieces) > 1 and (not _NO_PAIR.search(bare) or all(map(_is_plain, pieces))):
         for piece in pieces:
-            yield from _chunk(piece, lexicon, is_first=is_first)
-    elif "-" in bare and _is_plain(bare.replace("-", "")) and not bare.startswith("-"):
+            yield from _chunk(piece, is_first=is_first)
+    elif _is_plain(bare.replace("-", "")) and "-" in bare:
         yield Word(bare.replace("-", "").lower(), chunk)
-    elif not bare or _DASHES.issuperset(bare):
-        return
     elif bare.isalpha() and bare.isupper() and len(bare) > 1:
-        yield Word(bare.lower(), chunk, is_literal=True, marker=owner)
+        yield Word(bare.lower(), chunk, is_literal=True)
     elif not _is_plain(bare) or (len(bare) == 1 and bare.isupper() and not is_first and bare != "I"):
-        yield Word(bare.removesuffix("()"), chunk, is_literal=True, marker=owner)
-    elif number := lexicon.numbers.get(bare.lower()):
-        yield Word(number, bare, is_literal=True)
-    elif bare[0].isupper() and (month := lexicon.months.get(bare.lower())):
-        yield Word(f"month {month}", bare, is_literal=True)
+        yield Word(bare.removesuffix("()"), chunk, is_literal=True)
+    elif bare.lower() in groups("numbers"):
+        yield Word(str(groups("numbers")[bare.lower()]), bare, is_literal=True)
+    elif bare[0].isupper() and bare.lower() in groups("months"):
+        yield Word(f"month {groups('months')[bare.lower()]}", bare, is_literal=True)
     else:
         yield Word(bare.lower(), chunk, is_name=not is_first and bare[0].isupper(), marker=owner)
 
@@ -189,53 +162,46 @@ def _is_plain(chunk: str) -> bool:
     return bare.isalpha() and (bare[1:].islower() or len(bare) == 1)
 
 
-def _date(found: re.Match[str], lexicon: Lexicon) -> str:
-    if found["iso"]:
-        return found["iso"]
-    month = lexicon.months[(found["m"] or found["m2"])[:3].lower()]
-    return f"{found['y'] or found['y2']}-{month:02}-{int(found['d'] or found['d2']):02}"
+def _date(text: str) -> str:
+    if text[0].isdigit() and "-" in text:
+        return text
+    parts = re.findall(r"\d+|[a-z]{3}", text.lower())
+    day, year = (part for part in parts if part.isdecimal())
+    month = next(groups("months")[part] for part in parts if part in groups("months"))
+    return f"{year}-{month + 1:02}-{int(day):02}"
 
 
-def _time(found: re.Match[str]) -> str:
-    if not found["half"]:
-        return found[0].zfill(5)
-    hour = int(found["h"]) % 12 + (12 if found["half"].lower() == "p" else 0)
-    return f"{hour:02}:{found['mi'] or '00'}"
+def _time(text: str) -> str:
+    hour, minutes = (*map(int, re.findall(r"\d+", text)), 0)[:2]
+    half = text.lower().replace(".", "")[-2:]
+    return f"{hour % 12 + 12 * (half == 'pm') if half in ('am', 'pm') else hour:02}:{minutes:02}"
 
 
-def _joined(tokens: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
+def _joined(tokens: Sequence[Word]) -> Iterator[Word]:
     """*tokens*, with those that make a phrase as one."""
     at = 0
     while at < len(tokens):
-        for size in (4, 3, 2):
-            keys = tuple(token.key for token in tokens[at : at + size])
-            if keys in lexicon.phrases:
-                yield Word("_".join(keys), " ".join(keys))
-                at += size
-                break
-        else:
-            yield tokens[at]
-            at += 1
+        runs = (tokens[at : at + size] for size in (4, 3, 2))
+        run = next((run for run in runs if tuple(token.key for token in run) in phrases()), tokens[at : at + 1])
+        yield replace(run[-1], key="_".join(token.key for token in run)) if len(run) > 1 else run[0]
+        at += len(run)
 
 
-def _governed(tokens: Sequence[Word], lexicon: Lexicon) -> Iterator[Word]:
+def _governed(tokens: Sequence[Word]) -> Iterator[Word]:
     """The words of content among *tokens*, each with what governs it up to the next comma or stop."""
-    marker, is_negated = "", False
+    marker, is_denied = "", False
     for token in tokens:
-        key = token.key
-        if not token.is_literal and key in lexicon.small:
-            is_negated = is_negated or (key in lexicon.negation and not token.text.endswith(","))
-            marker = key if key in lexicon.prepositions else marker if key in lexicon.determiners else ""
+        if token.is_literal or token.key not in small():
+            key = token.key if token.is_literal else stem(token.key)
+            is_passed = marker in words("contrasts")
+            yield replace(token, key=key, marker=token.marker or marker, is_denied=is_denied, is_passed=is_passed)
+            is_denied = False
         else:
-            yield Word(
-                key if token.is_literal else lexicon.stem(key),
-                token.text,
-                is_literal=token.is_literal,
-                is_name=token.is_name,
-                marker=token.marker or marker,
-                is_negated=is_negated,
-                is_contrast=marker in lexicon.contrasts,
-            )
-            is_negated = False
-        if token.text[-1] in ",;:.!?)":
-            marker = ""
+            is_denied = is_denied or _denies(token)
+            marker = token.key if token.key in words("prepositions") else marker * (token.key in words("determiners"))
+        marker = "" if token.text[-1] in ",;:.!?)" else marker
+
+
+def _denies(token: Word) -> bool:
+    """Return whether *token* denies what follows; with a comma it is an answer: `No, users can`."""
+    return token.key in words("negation") and not token.text.endswith(",")
