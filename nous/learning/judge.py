@@ -32,7 +32,7 @@ It bounds how long a scope is held. A twin that stands behind so many strangers,
 """
 
 MOST_CONTRADICTED = 16
-"""Neighbours that are looked at for an update or a duplicate, the nearest; and as many of the same subject, the newest."""
+"""Neighbours that may be an update or a duplicate, the nearest; and as many of the same subject, the newest."""
 
 LOOKED_AT_FROM = 0.50
 """The cosine from which a known fact may be updated, by an embedder that is measured."""
@@ -171,9 +171,9 @@ def _guarded(
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
     """The pairs that may matter, nearest first, as many as there is room for."""
     room = MOST_COMPARED
-    numbers = statement.reading.numbers
+    numbers = statement.numbers
     for other in neighbours:
-        theirs = other.statement.reading.numbers
+        theirs = other.statement.numbers
         if other.similarity < floor(policy):
             return
         if numbers - theirs and theirs - numbers and other.similarity < policy.near:

@@ -27,8 +27,8 @@ class Policy:
 
     `threshold` is the cosine that the plain rule has to exceed strictly. From `equal` on, texts of equal content are
     one fact, from `near` on two facts are linked, from `one_sided` (tau) on a text may have words that the other lacks;
-    without it, only texts of equal content are merged. `measured` has it by embedder. *scorer* says how likely two texts
-    say the same, in place of the classifier that is shipped. `cap` bounds the facts of an episode.
+    without it, only texts of equal content are merged. `measured` has it by embedder. *scorer* says how likely two
+    texts say the same, in place of the classifier that is shipped. `cap` bounds the facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED

@@ -21,3 +21,7 @@ class Statement:
     @cached_property
     def reading(self) -> Reading:
         return read(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.reading.words if word.key.isdecimal())

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import groupby, product
 
-from nous.learning.equivalence.lexicon import opposites, stem, stems
+from nous.learning.equivalence.lexicon import stems
 from nous.learning.equivalence.reading import Reading, Word
 
 MOST_ALIGNED = 200
@@ -45,7 +45,7 @@ class Difference:
 
     @cached_property
     def objection(self) -> str | None:
-        """Return why the two must be kept apart, in words, or None. It is the same for both orders, but for the order."""
+        """Return why the two must be kept apart, in words, or None."""
         if objection := vetoed(self):
             return objection
         if self.only_left and self.only_right:
@@ -64,10 +64,7 @@ class Difference:
 
 
 def difference(left: Reading, right: Reading) -> Difference:
-    """Return what only one of two readings says. A literal may stand within one of the other's.
-
-    Words that say next to nothing may be missing from one of two.
-    """
+    """Return what only one says. A literal may stand within one of the other's; light words may be missing from one."""
     only_left, only_right = _minus(left, right), _minus(right, left)
     for one in [word for word in only_left if word.is_literal]:
         match = next((two for two in only_right if two.is_literal and _is_part(one.key, two.key)), None)
@@ -96,24 +93,18 @@ def vetoed(found: Difference, *, is_reworded: bool = False) -> str | None:
 
 def denied(left: Reading, right: Reading) -> str | None:
     """Return which words one denies, or passes over for others, and the other does not."""
-    keys: list[frozenset[str]] = []
-    for each, is_no in product((left, right), (True, False)):
-        keys.append(frozenset(word.key for word in each.words if (word.is_denied or word.is_passed) is is_no))
-    no, yes, other_no, other_yes = keys
+    no, yes, other_no, other_yes = (
+        frozenset(word.key for word in each.words if (word.is_denied or word.is_passed) is is_no)
+        for each, is_no in product((left, right), (True, False))
+    )
     found = sorted(((other_yes - other_no) & (no - yes)) | ((yes - no) & (other_no - other_yes)))
     return f"only one denies {' '.join(found)}" if found else None
 
 
 def opposed(left: Reading, right: Reading) -> str | None:
-    """Return the words of both that exclude each other."""
-    for group in {group for group, _ in left.opposites} & {group for group, _ in right.opposites}:
-        sides = [{side for each, side in reading.opposites if each == group} for reading in (left, right)]
-        if sides[0].isdisjoint(sides[1]):
-            said = (
-                sorted(w for w in each.small if opposites().get(stem(w), ())[:1] == (group,)) for each in (left, right)
-            )
-            return f"opposites: {' / '.join(map(' '.join, said))}"
-    return None
+    """Return that both have words which exclude each other, and neither has both."""
+    groups = {group for group, _ in left.opposites} - {group for group, _ in left.opposites & right.opposites}
+    return "they have opposites" if any(group in groups for group, _ in right.opposites) else None
 
 
 def texts(words: Sequence[Word]) -> str:

@@ -20,7 +20,7 @@ def shipped() -> tuple[float, Mapping[str, tuple[float, float, float]]]:
 
 
 def likelihood(found: Difference, cosine: float) -> float:
-    """Return the probability, between 0 and 1, that two statements say the same, or that one says what the other does."""
+    """Return the probability, between 0 and 1, that two statements say the same, or one what the other does."""
     bias, weights = shipped()
     values = features(found, cosine)
     scaled = (weight * (values[name] - mean) / deviation for name, (mean, deviation, weight) in weights.items())
@@ -30,17 +30,14 @@ def likelihood(found: Difference, cosine: float) -> float:
 def features(found: Difference, cosine: float) -> dict[str, float]:
     """Return what speaks for or against their saying the same. Swapping the statements changes nothing."""
     both = found.left, found.right
-    low, high = sorted(found.containment)
     sizes = sorted(len(each.words) for each in both)
-    grams = [frozenset(each.text[at : at + 4].lower() for at in range(len(each.text) - 3)) for each in both]
     # The path that a statement opens with is what it is about.
     topics = [next((w.key for w in each.words[:1] if w.is_literal and "/" in w.key), None) for each in both]
     run, aligned, regions = found.alignment
     unshared = min(sum(word.is_literal for word in each) for each in (found.only_left, found.only_right))
     return {
         "cosine": cosine,
-        "containment": high,
-        "containment_both": low,
+        "containment": max(found.containment),
         "literals_of_both": math.log1p(unshared),
         "without_literals": float(not all(any(word.is_literal for word in each.words) for each in both)),
         "same_topic": float(topics[0] is not None and topics[0] == topics[1]),
@@ -52,5 +49,4 @@ def features(found: Difference, cosine: float) -> dict[str, float]:
         "one_region": float(regions == 1),
         "shorter": math.log1p(sizes[0]),
         "ratio": sizes[0] / max(sizes[1], 1),
-        "grams": len(grams[0] & grams[1]) / max(min(map(len, grams)), 1),
     }

@@ -28,24 +28,19 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What comparing needs of a statement. `tokens` has its small words too."""
+    """What comparing needs of a statement. `tokens` has its small words too; `is_added`: it stands beside another."""
 
     text: str
-    negations: int
     tokens: tuple[Word, ...]
     words: tuple[Word, ...]
+    keys: frozenset[str]
     small: frozenset[str]
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        return frozenset(word.key for word in self.words)
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        return frozenset(word.key for word in self.words if word.is_literal and word.key.isdecimal())
+    negations: int
+    is_question: bool
+    is_added: bool
 
     def groups(self, name: str) -> frozenset[int]:
-        """Return which groups of the list *name* it has words of; `mild` stances may be missing from what says the same."""
+        """Return of which groups of the list *name* it has words, but for `mild` ones."""
         return frozenset(groups(name)[word] for word in (self.small & groups(name).keys()) - words("mild"))
 
     @cached_property
@@ -54,7 +49,7 @@ class Reading:
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str], int]:
-        """Return each small word that counts; one for how many, how often or how certain with the word it stands by."""
+        """Return each small word that counts; one for how many, how often or how certain with the word behind it."""
         found: Counter[tuple[str, str]] = Counter()
         content = ""
         for token in reversed(self.tokens):
@@ -69,36 +64,34 @@ class Reading:
     @cached_property
     def is_past(self) -> bool:
         """Return whether a verb is in the past; a participle behind a form of `be` is not."""
-        since = 9
-        for token in self.tokens:
-            since = 0 if token.key in words("be") else since + 1
+        for at, token in enumerate(self.tokens):
             is_form = forms("past").get(token.key, token.key) != token.key or re.fullmatch(r"[a-z]{3,}ed", token.key)
-            if token.key in words("was") or (since > 3 and is_form and not token.is_literal):
+            before = {each.key for each in self.tokens[max(at - 3, 0) : at]}
+            if token.key in words("was") or (is_form and not token.is_literal and before.isdisjoint(words("be"))):
                 return True
         return False
-
-    @property
-    def is_question(self) -> bool:
-        return self.text.rstrip().endswith("?")
-
-    @property
-    def is_added(self) -> bool:
-        """Return whether it says that it stands beside something else."""
-        return not self.small.isdisjoint(words("additions"))
 
 
 def read(text: str) -> Reading:
     """Read *text*, in time linear in its length."""
     bare = re.sub(r"(?<=\w)n't\b", " not", re.sub(r"\bcan(?:'t|not)\b", "can not", plain(text)))
     tokens = tuple(_joined(list(_tokens(bare))))
+    content = tuple(_governed(tokens))
     small_words = frozenset(token.key for token in tokens if not token.is_literal)
-    negations = sum(map(_denies, tokens))
-    return Reading(text=bare, negations=negations, tokens=tokens, words=tuple(_governed(tokens)), small=small_words)
+    return Reading(
+        text=bare,
+        tokens=tokens,
+        words=content,
+        keys=frozenset(word.key for word in content),
+        small=small_words,
+        negations=sum(map(_denies, tokens)),
+        is_question=bare.rstrip().endswith("?"),
+        is_added=not small_words.isdisjoint(words("additions")),
+    )
 
 
 _EDGES = "()[]{}.,:;!?'\"`-<>"
 _NO_PAIR = re.compile(r"\.[a-z]{1,5}$|[<@:*]|^[.~$]|/.*/|^/|/$")
-"""What is no pair of names, as `Error/NoError` is, but a path or a pattern."""
 
 
 @cache
@@ -144,10 +137,9 @@ def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
             yield from _chunk(piece, is_first=is_first)
     elif _is_plain(bare.replace("-", "")) and "-" in bare:
         yield Word(bare.replace("-", "").lower(), chunk)
-    elif bare.isalpha() and bare.isupper() and len(bare) > 1:
-        yield Word(bare.lower(), chunk, is_literal=True)
     elif not _is_plain(bare) or (len(bare) == 1 and bare.isupper() and not is_first and bare != "I"):
-        yield Word(bare.removesuffix("()"), chunk, is_literal=True)
+        key = bare.lower() if bare.isalpha() and bare.isupper() else bare.removesuffix("()")
+        yield Word(key, chunk, is_literal=True)
     elif bare.lower() in groups("numbers"):
         yield Word(str(groups("numbers")[bare.lower()]), bare, is_literal=True)
     elif bare[0].isupper() and bare.lower() in groups("months"):

@@ -1,25 +1,22 @@
 """Whether a later statement gives another value to what an earlier one tells of, so that only the later one is true.
 
-A false update hides a true fact, a missed one shows both. So it takes one of: another number or command in the very same
-sentence, the same choice the other way round, or words that say that something has changed.
+A false update hides a true fact, a missed one shows both. So it takes another number or command in the same sentence, a
+choice the other way round, or words that say that something has changed.
 """
 
 import re
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from nous.learning.equivalence.compare import Difference, texts
 from nous.learning.equivalence.lexicon import stem, stems, words
-from nous.learning.equivalence.reading import Reading, Word, read
+from nous.learning.equivalence.reading import Reading, read
 
 TAKEN_UP = 0.65
 """The part of the earlier statement that the later one has to take up where no subject holds them together."""
 
-MOST_WORDS = 2
-"""The words of a predicate that may be other ones in a possible update."""
-
+_topic = lru_cache(maxsize=1_000)(read)
 _VALUE = re.compile(r"v?\d[\d.,:/-]*")
-_COMMAND = re.compile(r"`[^`]+`")
 
 
 class Update(NamedTuple):
@@ -39,9 +36,9 @@ def update(found: Difference, *, subject: str = "", other_subject: str = "") -> 
         return None
     if newer.groups("conditions") != older.groups("conditions") or not newer.small.isdisjoint(words("unsettled")):
         return None
-    topics = read(subject), read(other_subject)
+    topics = _topic(subject), _topic(other_subject)
     is_same = _is_same_topic(found, *topics)
-    if reason := _value(found, is_same=is_same) or _choice(found):
+    if reason := _value(newer, older, is_same=is_same) or _command(newer, older) or _choice(newer, older):
         return Update(reason, is_sure=is_same is not False)
     return _changed(found, topics[0].keys & topics[1].keys, is_same=is_same) or _other_word(found)
 
@@ -56,35 +53,31 @@ def _is_same_topic(found: Difference, one: Reading, other: Reading) -> bool | No
     return not one.keys.isdisjoint(other.keys) or one.keys <= found.right.keys or other.keys <= found.left.keys
 
 
-def _value(found: Difference, *, is_same: bool | None) -> str | None:
-    """Return the two values of a sentence that is the same but for a number or a command in its predicate."""
-    newer, older = found.left, found.right
-    if newer.is_past or older.is_past or newer.negations != older.negations or len(newer.words) != len(older.words):
-        return _command(newer, older)
-    pairs = list(zip(newer.words, older.words, strict=True))
+def _value(newer: Reading, older: Reading, *, is_same: bool | None) -> str | None:
+    """Return the two values of a sentence that is the same but for a number in its predicate."""
+    pairs = list(zip(newer.words, older.words, strict=False))
     places = [at for at, (one, two) in enumerate(pairs) if one.key != two.key]
+    is_other = newer.is_past or older.is_past or newer.negations != older.negations
+    if is_other or len(newer.words) != len(older.words) or len(places) != 1:
+        return None
     # A number that opens a statement is a part of a name: `Node 3 has 4 cores`, but not `Use Helm 3.12`.
-    first = 1 if is_same or (newer.words and newer.words[0].key in stems("commands")) else 2
-    if len(places) != 1 or places[0] < first:
-        return _command(newer, older)
+    first = 1 if is_same or newer.words[0].key in stems("commands") else 2
     here, there = pairs[places[0]]
-    is_value = _VALUE.fullmatch(here.key) and _VALUE.fullmatch(there.key)
-    return f"value {here.text} / {there.text}" if is_value else _command(newer, older)
+    is_value = places[0] >= first and _VALUE.fullmatch(here.key) and _VALUE.fullmatch(there.key)
+    return f"value {here.text} / {there.text}" if is_value else None
 
 
 def _command(newer: Reading, older: Reading) -> str | None:
     """Return the two commands of a sentence that ends in another one: `Tests are run with ...`."""
-    codes = [_COMMAND.findall(each.text) for each in (newer, older)]
-    if [len(each) for each in codes] != [1, 1] or codes[0] == codes[1]:
+    parts = [each.text.strip(" .").split("`") for each in (newer, older)]
+    is_one = [len(each) for each in parts] == [3, 3] and parts[0][::2] == parts[1][::2] and parts[0] != parts[1]
+    if not is_one or len(parts[0][0].split()) < 3 or newer.is_past:
         return None
-    starts, ends = zip(*(_COMMAND.sub("`", each.text).strip(" .").split("`") for each in (newer, older)), strict=True)
-    is_same = starts[0] == starts[1] and ends[0] == ends[1] and len(starts[0].split()) > 2
-    return f"value {codes[0][0]} / {codes[1][0]}" if is_same else None
+    return f"value {parts[0][1]} / {parts[1][1]}"
 
 
-def _choice(found: Difference) -> str | None:
+def _choice(newer: Reading, older: Reading) -> str | None:
     """Return that the later one chooses what the earlier one passed over."""
-    newer, older = found.left, found.right
     passed, dropped = (frozenset(word.key for word in each.words if word.is_passed) for each in (older, newer))
     if not passed or stems("choices").isdisjoint(newer.keys & older.keys) or not passed <= newer.keys - dropped:
         return None
@@ -104,23 +97,21 @@ def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) 
     reason = f"{' '.join(said or perhaps)}: {texts(taken_up)}"
     is_case = not (newer.small & words("cases")) <= older.small
     if is_same and not is_case:
-        is_other = _has_code(found.only_left) and _has_code(found.only_right)
-        return Update(reason, is_sure=bool(said) or not is_other)
-    part = found.containment[1]
-    is_most = part >= TAKEN_UP and len(taken_up) > 1
+        code = [
+            any(w.is_literal and not _VALUE.fullmatch(w.key) for w in each)
+            for each in (found.only_left, found.only_right)
+        ]
+        return Update(reason, is_sure=bool(said) or not all(code))
+    is_most = found.containment[1] >= TAKEN_UP and len(taken_up) > 1
     return Update(reason, is_sure=bool(said) and is_most and not is_case) if is_most or is_same is False else None
 
 
 def _other_word(found: Difference) -> Update | None:
     """Return that two sentences are the same but for a word or two of the predicate, or a denial: perhaps a change."""
     newer, older = found.left, found.right
-    if newer.is_past or older.is_past or len(newer.words) != len(older.words) or len(found.only_left) > MOST_WORDS:
+    if newer.is_past or older.is_past or len(newer.words) != len(older.words) or len(found.only_left) > 2:
         return None
     if found.only_left and found.only_right and found.alignment[2] == 1 and found.only_left[0] not in newer.words[:2]:
         return Update(f"one says {texts(found.only_left)}, the other {texts(found.only_right)}", is_sure=False)
     is_denied = not found.only_left and newer.negations != older.negations
     return Update("only one denies it", is_sure=False) if is_denied else None
-
-
-def _has_code(found: Sequence[Word]) -> bool:
-    return any(word.is_literal and not _VALUE.fullmatch(word.key) for word in found)
