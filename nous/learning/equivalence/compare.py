@@ -36,7 +36,7 @@ class Difference:
         """Return the longest common run and all words in a common order, both as parts of the shorter, and the regions
         that differ.
         """
-        keys = [[word.key for word in each.words[:MOST_ALIGNED]] for each in (self.left, self.right)]
+        keys = sorted([word.key for word in each.words[:MOST_ALIGNED]] for each in (self.left, self.right))
         matcher = SequenceMatcher(None, *keys, autojunk=False)
         blocks = [block.size for block in matcher.get_matching_blocks()]
         shorter = max(min(map(len, keys)), 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from nous.learning.equivalence.lexicon import forms, groups, opposites, phrases, small, stem, words
-from nous.learning.normalise import plain
+from nous.learning.normalise import plain, unadorned
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Read *text*, in time linear in its length."""
-    bare = re.sub(r"(?<=\w)n't\b", " not", re.sub(r"\bcan(?:'t|not)\b", "can not", plain(text)))
+    bare = re.sub(r"(?<=\w)n't\b", " not", re.sub(r"\bcan(?:'t|not)\b", "can not", unadorned(text)))
     tokens = tuple(_joined(list(_tokens(bare))))
     content = tuple(_governed(tokens))
     small_words = frozenset(token.key for token in tokens if not token.is_literal)
     return Reading(
-        text=bare,
+        text=plain(text),
         tokens=tokens,
         words=content,
         keys=frozenset(word.key for word in content),
