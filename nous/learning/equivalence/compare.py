@@ -59,8 +59,8 @@ class Difference:
     @property
     def is_open(self) -> bool:
         """Return whether they differ in plain words alone: who understands them may find that they say the same."""
-        is_hard = has_literal(self.only_left) and has_literal(self.only_right)
-        return bool(self.only_left or self.only_right) and not is_hard and not vetoed(self)
+        is_hard = (has_literal(self.only_left) and has_literal(self.only_right)) or vetoed(self)
+        return bool(self.only_left or self.only_right) and not is_hard
 
 
 def difference(left: Reading, right: Reading) -> Difference:
@@ -169,7 +169,7 @@ def _part(words: Sequence[Word], missing: Sequence[Word]) -> float:
 
 
 def _heavy(words: Sequence[Word]) -> list[Word]:
-    return [word for word in words if word.is_literal or word.key not in stems("light")]
+    return [word for word in words if word.is_literal or word.is_denied or word.key not in stems("light")]
 
 
 def has_literal(words: Sequence[Word]) -> bool:

@@ -1,7 +1,4 @@
-"""How likely two statements are to say the same: a logistic regression over what their readings share.
-
-`tests/benchmarks/train_duplicates.py` finds the weights.
-"""
+"""How likely two statements are to say the same: a logistic regression over what their readings share."""
 
 import json
 import math
@@ -14,7 +11,7 @@ from nous.learning.equivalence.compare import Difference, denied, opposed
 
 @cache
 def shipped() -> tuple[float, Mapping[str, tuple[float, float, float]]]:
-    """Return the bias, and for each feature its mean, deviation and weight."""
+    """Return the bias, and the mean, deviation and weight of each feature: see tests/benchmarks/train_duplicates.py."""
     found = json.loads(files("nous.learning.equivalence").joinpath("weights.json").read_text(encoding="utf-8"))
     return found["bias"], {name: tuple(each) for name, each in found["features"].items()}
 

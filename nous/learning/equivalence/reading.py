@@ -112,10 +112,8 @@ def _tokens(text: str) -> Iterator[Word]:
     """Every word of *text*; the key of a plain one is its lower case."""
     is_first = True
     for found in _token().finditer(text):
-        if found["date"]:
-            yield Word(_date(found[0]), found[0], is_literal=True)
-        elif found["time"]:
-            yield Word(_time(found[0]), found[0], is_literal=True)
+        if found["date"] or found["time"]:
+            yield Word((_date if found["date"] else _time)(found[0]), found[0], is_literal=True)
         elif found["number"]:
             yield Word(found["digits"].replace(",", ""), found[0], is_literal=True)
             if unit := found["sign"] or found["unit"]:
@@ -141,9 +139,9 @@ def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
         key = bare.lower() if bare.isalpha() and bare.isupper() else bare.removesuffix("()")
         yield Word(key, chunk, is_literal=True)
     elif bare.lower() in groups("numbers"):
-        yield Word(str(groups("numbers")[bare.lower()]), bare, is_literal=True)
+        yield Word(str(groups("numbers")[bare.lower()]), chunk, is_literal=True)
     elif bare[0].isupper() and bare.lower() in groups("months"):
-        yield Word(f"month {groups('months')[bare.lower()]}", bare, is_literal=True)
+        yield Word(f"month {groups('months')[bare.lower()]}", chunk, is_literal=True)
     else:
         yield Word(bare.lower(), chunk, is_name=not is_first and bare[0].isupper(), marker=owner)
 

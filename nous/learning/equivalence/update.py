@@ -103,13 +103,18 @@ def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) 
         ]
         return Update(reason, is_sure=bool(said) or not all(code))
     is_most = found.containment[1] >= TAKEN_UP and len(taken_up) > 1
-    return Update(reason, is_sure=bool(said) and is_most and not is_case) if is_most or is_same is False else None
+    return Update(reason, is_sure=bool(said) and is_most and not is_case) if is_most or is_same is not None else None
 
 
 def _other_word(found: Difference) -> Update | None:
     """Return that two sentences are the same but for a word or two of the predicate, or a denial: perhaps a change."""
     newer, older = found.left, found.right
-    if newer.is_past or older.is_past or len(newer.words) != len(older.words) or len(found.only_left) > 2:
+    if (
+        newer.is_past
+        or older.is_past
+        or len(newer.words) != len(older.words)
+        or 3 * len(found.only_left) > len(newer.words)
+    ):
         return None
     if found.only_left and found.only_right and found.alignment[2] == 1 and found.only_left[0] not in newer.words[:2]:
         return Update(f"one says {texts(found.only_left)}, the other {texts(found.only_right)}", is_sure=False)
