@@ -171,14 +171,14 @@ def _guarded(
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
     """The pairs that may matter, nearest first, as many as there is room for."""
     room = MOST_COMPARED
-    numbers = statement.numbers
-    for other in neighbours:
-        theirs = other.statement.numbers
+    for at, other in enumerate(neighbours):
         if other.similarity < floor(policy):
             return
-        if numbers - theirs and theirs - numbers and other.similarity < policy.near:
-            continue
-        room -= 0 if numbers - theirs and theirs - numbers else len(other.statement.text)
+        mine, theirs = statement.numbers - other.statement.numbers, other.statement.numbers - statement.numbers
+        if at >= MOST_CONTRADICTED:
+            if mine and theirs:
+                continue  # most neighbours differ so, where facts are many and alike
+            room -= len(other.statement.text)
         if room < 0:
             return
         yield _Pair.of(statement, other.fact_id, other.statement, other.similarity)

@@ -11,7 +11,7 @@ from nous.fact import Linked as LinkedRow
 from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.policy import Policy
-from nous.learning.standing import Claim, settled, unsettled
+from nous.learning.standing import Claim, apart_from, settled
 from nous.learning.superseding import Said, outdated
 from nous.learning.vectors import checked
 
@@ -66,7 +66,9 @@ def mend(
         fact = known[waiting.fact.id]
         if not fact.is_current:
             continue  # one that was mended before it has taken its place
-        near, namesakes = unsettled(known.near(vector, floor(policy)), fact), known.namesakes(fact.fact.subject)
+        apart = apart_from(fact)
+        near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
+        namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
         verdict = settled(verdicts(fact.statement, near, policy, namesakes), Claim.of(fact), known)
         each = _mended(fact, verdict, known, at)
         fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}

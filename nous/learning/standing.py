@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 from nous.episode import Trust
 from nous.fact import LinkKind
@@ -52,10 +53,10 @@ def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_r
     return barred or New()
 
 
-def unsettled(near: Iterable[Neighbour], fact: KnownFact) -> list[Neighbour]:
-    """Those of *near* that nobody has decided to keep apart from *fact*."""
-    apart = {each for link in fact.links if link.kind is LinkKind.APART for each in (link.fact_id, link.other)}
-    return [each for each in near if each.fact_id not in apart]
+def apart_from(fact: KnownFact) -> frozenset[UUID]:
+    """The facts that a person has decided to keep apart from *fact*."""
+    links = (link for link in fact.links if link.kind is LinkKind.APART)
+    return frozenset(each for link in links for each in (link.fact_id, link.other)) - {fact.fact.id}
 
 
 def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
@@ -67,8 +68,9 @@ def corrected(
     fact: KnownFact, claim: Claim, near: Iterable[Neighbour], known: Knowledge, policy: Policy
 ) -> Supersedes | None:
     """What *fact* contradicts, and may take the place of, now that *claim* says it too."""
-    others = [each for each in unsettled(near, fact) if each.fact_id != fact.fact.id]
-    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each != fact.fact.id}
+    passed = {fact.fact.id, *apart_from(fact)}
+    others = [each for each in near if each.fact_id not in passed]
+    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
     found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
     verdict = settled(found, claim, known)
     return verdict if isinstance(verdict, Supersedes) else None

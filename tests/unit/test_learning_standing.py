@@ -8,10 +8,9 @@ import pytest
 from nous.embed.hashed import Hashed
 from nous.episode import CandidateFact, Trust
 from nous.events import NAMESPACE
-from nous.fact import Linked as LinkedRow
-from nous.fact import LinkKind, Source
+from nous.fact import Source
 from nous.learning.finding import Finding, Occasion
-from nous.learning.judge import Linked, Supersedes
+from nous.learning.judge import Supersedes
 from nous.learning.known import Knowledge
 from nous.learning.learn import NOT_ALL_COMPARED, RETOLD, learn
 from nous.learning.mend import Mended, mend
@@ -186,38 +185,6 @@ def test_what_was_learned_without_a_vector_is_held_to_the_same(text: str) -> Non
 
     assert each.verdict.name == "linked"
     assert scene.current == [PORT, text]
-
-
-def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces_it() -> None:
-    scene = Scene()
-    scene.hear("The retry limit is 5", month=1, subject="retry limit", trust=Trust.ASSISTANT)
-    unnamed = scene.hear("The retry limit is 7", month=2, subject="", trust=Trust.ASSISTANT)
-    assert isinstance(unnamed.verdict, Linked)
-    assert (unnamed.verdict.kind, unnamed.verdict.is_open) == (LinkKind.UPDATE, True)
-
-    finding = scene.hear("The retry limit is 9", month=3, subject="")
-
-    assert finding.verdict.name == "supersedes"
-
-
-def test_an_agent_takes_no_place_of_what_a_user_said() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1)
-
-    finding = scene.hear(OTHER, month=2, trust=Trust.ASSISTANT)
-
-    assert finding.verdict.reason.endswith("but only an agent says so")
-    assert scene.current == [PORT, OTHER]
-
-
-def test_two_facts_that_a_person_keeps_apart_are_not_merged_once_they_have_a_vector() -> None:
-    scene = Scene()
-    first = scene.hear(PORT, month=1)
-    second = scene.hear(f"The {PORT[4:]}!!", month=2, has_vector=False)
-    apart = LinkedRow(fact_id=first.fact.id, other=second.fact.id, reason="", at=NOW, kind=LinkKind.APART)
-    scene.knowledge.extend([apart], {})
-
-    assert [each.verdict.name for each in scene.mend()] == ["new"]
 
 
 FAR = ("The timeout is 30 seconds", "The timeout is 90 s")

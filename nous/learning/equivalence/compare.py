@@ -33,9 +33,7 @@ class Difference:
 
     @cached_property
     def alignment(self) -> tuple[float, float, int]:
-        """Return the longest common run and all words in a common order, both as parts of the shorter, and the regions
-        that differ.
-        """
+        """Return the longest common run and all words in one order, as parts of the shorter; and the regions apart."""
         keys = sorted([word.key for word in each.words[:MOST_ALIGNED]] for each in (self.left, self.right))
         matcher = SequenceMatcher(None, *keys, autojunk=False)
         blocks = [block.size for block in matcher.get_matching_blocks()]

@@ -143,7 +143,8 @@ def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
     elif bare[0].isupper() and bare.lower() in groups("months"):
         yield Word(f"month {groups('months')[bare.lower()]}", chunk, is_literal=True)
     else:
-        yield Word(bare.lower(), chunk, is_name=not is_first and bare[0].isupper(), marker=owner)
+        key = "of" if bare == "for" else bare.lower()
+        yield Word(key, chunk, is_name=not is_first and bare[0].isupper(), marker=owner)
 
 
 def _is_plain(chunk: str) -> bool:
