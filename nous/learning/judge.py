@@ -1,4 +1,4 @@
-"""Is this new? The cosine proposes whom to compare with, vetoes dispose, and what they leave open is offered.
+"""Judging a candidate: the cosine proposes, vetoes dispose, and what they leave open is offered.
 
 A verdict is reached in this order: equal texts are known. Of the known facts near by, one of equal content makes the
 candidate known. One that it updates for certain is superseded. One that says the same and more makes it known; one that
@@ -169,7 +169,7 @@ def _guarded(
 
 
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
-    """The pairs that may matter, nearest first, as many as there is room for."""
+    """Yield the pairs that may matter, nearest first, as many as there is room for."""
     room = MOST_COMPARED
     for at, other in enumerate(neighbours):
         if other.similarity < floor(policy):
@@ -185,7 +185,7 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
 
 
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
-    """How likely each of *pairs* says the same, of those that are near enough to be offered."""
+    """Return the likelihoods of those of *pairs* that are near enough to be offered."""
     least = policy.near if policy.one_sided is None else OFFERED_FROM
     near = [pair for pair in pairs if (pair.similarity or 0) >= least]
     if policy.scorer:
@@ -195,7 +195,7 @@ def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]
 
 
 def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None:
-    """The verdict that stores no second fact, where one text says more than the other, or the same in other words."""
+    """Return the merge of two texts of which one says more, or both the same in other words."""
     found, similarity = pair.found, pair.similarity or 0.0
     if policy.one_sided is None or similarity < policy.equal:
         return None
@@ -236,7 +236,7 @@ def _left_open(
     likelihoods: Mapping[UUID, float],
     policy: Policy,
 ) -> Linked | New:
-    """The likeliest duplicate; else a possible update; else the nearest, with what differs."""
+    """Return the likeliest duplicate; else a possible update; else the nearest, with what differs."""
     offers = [
         (likely, pair)
         for pair in pairs

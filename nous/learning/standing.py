@@ -54,7 +54,7 @@ def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_r
 
 
 def apart_from(fact: KnownFact) -> frozenset[UUID]:
-    """The facts that a person has decided to keep apart from *fact*."""
+    """Return the facts that a person has decided to keep apart from *fact*."""
     links = (link for link in fact.links if link.kind is LinkKind.APART)
     return frozenset(each for link in links for each in (link.fact_id, link.other)) - {fact.fact.id}
 
@@ -80,7 +80,7 @@ _RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Tru
 
 
 def _distrust(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact) -> str | None:
-    """Why the word of an agent, or of a tool or a page, would take the place of a better one, if it would."""
+    """Return the objection to an agent, a tool or a page taking the place of a more trusted source."""
     mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
     if isinstance(verdict, Supersedes):
         is_mine_worse = mine > theirs
@@ -98,7 +98,7 @@ def _distrust(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFa
 def _other_subject(
     verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact, *, is_ruled: bool
 ) -> str | None:
-    """Why the two that contradict each other may be about two things, if they may."""
+    """Return the objection that two contradicting facts may be about two things."""
     mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
     is_stated = claim.trust is Trust.USER and not is_ruled
     if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):

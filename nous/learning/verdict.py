@@ -1,4 +1,4 @@
-"""What a candidate is, held against the facts that are known."""
+"""Verdicts on a candidate, judged against the known facts."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Whether two statements that look alike say the same. A cosine cannot tell; this can object."""
+"""Vetoes on the details that tell two statements apart which a cosine takes for the same."""
 
 import re
 from collections import Counter
@@ -56,7 +56,7 @@ class Difference:
 
     @property
     def is_open(self) -> bool:
-        """Return whether they differ in plain words alone: who understands them may find that they say the same."""
+        """Return whether they differ in plain words alone, so that a model may find that they say the same."""
         is_hard = (has_literal(self.only_left) and has_literal(self.only_right)) or vetoed(self)
         return bool(self.only_left or self.only_right) and not is_hard
 
@@ -120,7 +120,7 @@ def _minus(reading: Reading, other: Reading) -> list[Word]:
 
 
 def _rearranged(left: Reading, right: Reading) -> str | None:
-    """The objection to the same words in another relation."""
+    """Return the objection to the same words in another relation."""
     if left.negations != right.negations:
         return "one is negated, the other is not"
     if left.is_past != right.is_past:
@@ -131,7 +131,7 @@ def _rearranged(left: Reading, right: Reading) -> str | None:
 
 
 def _arranged(reading: Reading) -> list[str | frozenset[tuple[str, str]]]:
-    """The words that nothing governs in order, the agent of a passive first, and the phrases between them as sets.
+    """Return the words that nothing governs in order, agents of a passive first, and the phrases between them as sets.
 
     A phrase that opens a statement stands at its end.
     """

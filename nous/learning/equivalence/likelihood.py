@@ -1,4 +1,4 @@
-"""How likely two statements are to say the same: a logistic regression over what their readings share."""
+"""Likelihood that two statements say the same: a logistic regression over what their readings share."""
 
 import json
 import math

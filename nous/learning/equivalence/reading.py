@@ -28,7 +28,7 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What comparing needs of a statement. `tokens` has its small words too; `is_added`: it stands beside another."""
+    """A statement in parts. `tokens` has its small words too; `is_added`: it says that it stands beside another."""
 
     text: str
     tokens: tuple[Word, ...]
@@ -109,7 +109,7 @@ def _token() -> re.Pattern[str]:
 
 
 def _tokens(text: str) -> Iterator[Word]:
-    """Every word of *text*; the key of a plain one is its lower case."""
+    """Yield the words of *text*; the key of a plain one is its lower case."""
     is_first = True
     for found in _token().finditer(text):
         if found["date"] or found["time"]:
@@ -169,7 +169,7 @@ def _time(text: str) -> str:
 
 
 def _joined(tokens: Sequence[Word]) -> Iterator[Word]:
-    """*tokens*, with those that make a phrase as one."""
+    """Yield *tokens*, with those that make a phrase as one."""
     at = 0
     while at < len(tokens):
         runs = (tokens[at : at + size] for size in (4, 3, 2))
@@ -179,7 +179,7 @@ def _joined(tokens: Sequence[Word]) -> Iterator[Word]:
 
 
 def _governed(tokens: Sequence[Word]) -> Iterator[Word]:
-    """The words of content among *tokens*, each with what governs it up to the next comma or stop."""
+    """Yield the words of content among *tokens*, each with what governs it up to the next comma or stop."""
     marker, is_denied = "", False
     for token in tokens:
         if token.is_literal or token.key not in small():

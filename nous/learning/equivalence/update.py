@@ -1,4 +1,4 @@
-"""Whether a later statement gives another value to what an earlier one tells of, so that only the later one is true.
+"""Updates: a later statement with another value for what an earlier one tells of, so that only the later one is true.
 
 A false update hides a true fact, a missed one shows both. So it takes another number or command in the same sentence, a
 choice the other way round, or words that say that something has changed.
@@ -20,7 +20,7 @@ _VALUE = re.compile(r"v?\d[\d.,:/-]*")
 
 
 class Update(NamedTuple):
-    """What changes, in words; and whether that is certain enough for the earlier statement to be hidden."""
+    """A change in words; `is_sure` where it is certain enough to hide the earlier statement."""
 
     reason: str
     is_sure: bool
