@@ -8,7 +8,7 @@ from builders.command_line import Nous
 
 from nous.cli.frame import BAD_INPUT
 
-PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
+PORT = "The staging API listens on port 8080"
 CHAT = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "Port 8080."}]
 
 
