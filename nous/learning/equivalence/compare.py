@@ -52,7 +52,7 @@ class Difference:
 
     @property
     def is_equal(self) -> bool:
-        return not (self.only_left or self.only_right or self.objection)
+        return bool(self.left.words) and not (self.only_left or self.only_right or self.objection)
 
     @property
     def is_open(self) -> bool:

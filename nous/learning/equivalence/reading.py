@@ -120,7 +120,7 @@ def _tokens(text: str) -> Iterator[Word]:
                 yield Word(forms("units")[unit.lower()], unit, is_literal=True)
         elif any(map(str.isalnum, found[0])):
             yield from _chunk(found[0], is_first=is_first)
-        elif text[found.start() - 1 : found.start()].isspace() and found[0] not in "-\u2014\u2013":
+        elif found[0].strip(_EDGES) or (f" {text}"[found.start()].isspace() and found[0] not in "-\u2014\u2013"):
             yield Word(found[0], found[0], is_literal=True)
         is_first = found[0][-1] in ".!?:"
 
