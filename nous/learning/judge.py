@@ -215,8 +215,11 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None
 
 
 def _is_free_of_detail(found: Difference) -> bool:
-    """Return whether no detail tells apart what is said in other words; conditions may be: `when it runs`."""
-    is_beside = found.left.is_added != found.right.is_added
+    """Return whether no detail tells apart what is said in other words; conditions may be: `when it runs`.
+
+    A report of how something was is not taken for a statement of how it is.
+    """
+    is_beside = found.left.is_added != found.right.is_added or (found.left.is_past and not found.right.is_past)
     if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
         return False
     is_one_word = bool(found.only_left and found.only_right) and found.alignment[2] < 2

@@ -109,6 +109,18 @@ def test_what_says_the_same_in_other_words_is_known_where_no_detail_objects() ->
     assert judge(Statement(new), [known], Policy(one_sided=None)).name not in {"known", "richer"}
 
 
+def test_a_report_of_how_something_was_takes_no_place_of_how_it_is() -> None:
+    old = (
+        "pkg/hooks.go: condenseState sets the checkpoint id and clears the pending one after a successful condensation"
+    )
+    new = (
+        "pkg/hooks.go: condenseState was setting the checkpoint id and not the pending one after a condensation, a bug"
+    )
+    known = Neighbour(fact_id=UUID(int=1), statement=Statement(old), similarity=0.95)
+
+    assert judge(Statement(new), [known], Policy(one_sided=0.99)).name not in {"known", "richer", "supersedes"}
+
+
 def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces_it() -> None:
     scene = Scene()
     scene.hear("The retry limit is 5", month=1, subject="retry limit", trust=Trust.ASSISTANT)
