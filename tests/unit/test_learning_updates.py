@@ -102,7 +102,7 @@ def test_what_is_left_open_is_offered_as_a_possible_duplicate_with_its_likelihoo
 def test_what_says_the_same_in_other_words_is_known_where_no_detail_objects() -> None:
     same = "structurally similar table-driven tests as duplicates"
     old = f"The dupl linter flags {same} even when testing other functions - use //nolint to suppress false positives"
-    new = f"Dupl linter false positive flagged {same} despite testing other functions"
+    new = f"Dupl linter false positives: flags {same} despite testing other functions"
     known = Neighbour(fact_id=UUID(int=1), statement=Statement(old), similarity=0.9)
 
     assert judge(Statement(new), [known], Policy(one_sided=0.95)).name in {"known", "richer"}
