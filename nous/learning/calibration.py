@@ -1,7 +1,7 @@
 """How near is near enough for an embedder: measured on pairs of texts that come with nous.
 
-What the guard merges at sight (texts of equal content) needs no measuring. Where one of two texts says more than the
-other, the guard cannot tell a harmless detail from one that changes the sense; the cosine can, in part: what changes
+What is merged at sight (texts of equal content) needs no measuring. Where one of two short texts says more than the
+other, rules cannot tell a harmless detail from one that changes the sense; the cosine can, in part: what changes
 the sense moves the vector further. From which cosine on differs from embedder to embedder.
 """
 
@@ -12,8 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from nous.errors import BadInput
-from nous.learning.guard.compare import compare
-from nous.learning.guard.lexicon import english
+from nous.learning.equivalence.compare import difference
 from nous.learning.policy import Policy
 from nous.learning.statement import Statement
 from nous.learning.vectors import checked
@@ -118,8 +117,8 @@ def _scored(pairs: Sequence[Pair], embed: Embed) -> list[_Scored]:
 
 def _judged(pair: Pair, cosine: float) -> _Scored:
     one, other = Statement(pair.one), Statement(pair.other)
-    found = compare(one.reading, other.reading, english())
-    is_equal = one.form == other.form or not (found.objection or found.only_left or found.only_right)
+    found = difference(one.reading, other.reading)
+    is_equal = one.form == other.form or found.is_equal
     return _Scored(pair, cosine, is_equal, is_one_sided=not is_equal and not found.objection)
 
 

@@ -1,27 +1,26 @@
-"""Is this new? The cosine proposes whom to compare with, the guard disposes.
+"""Judging a candidate: the cosine proposes, vetoes dispose, and what they leave open is offered.
 
-A verdict is reached in this order: equal texts are known. Of the known facts near by, one that says the same in other
-words makes the candidate known; so does one that says the same and more. One that says the same and less is superseded.
-So is one that says the same of the same thing with another value. If all near ones differ in something else that
-matters, the candidate is kept and linked to the nearest with the reason. What is near nothing is new.
+A verdict is reached in this order: equal texts are known. Of the known facts near by, one of equal content makes the
+candidate known. One that it updates for certain is superseded. One that says the same and more makes it known; one that
+says the same and less is superseded; so it is where a classifier finds other words for the same and no detail objects.
+What may be the same, or may be an update, is kept and linked. What is near nothing is new.
 
 Which of two that contradict each other is the newer, the texts do not tell: that is decided in `nous.learning.learn`.
 Nor do they tell whether one may take the place of the other: `nous.learning.standing` picks from the verdicts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
 from uuid import UUID
 
 from nous.fact import LinkKind
-from nous.learning.guard.compare import Comparison, compare
-from nous.learning.guard.lexicon import english
-from nous.learning.guard.reading import Reading
-from nous.learning.guard.word import Role
+from nous.learning.equivalence.compare import Difference, difference, has_literal, texts, vetoed
+from nous.learning.equivalence.likelihood import likelihood
+from nous.learning.equivalence.update import Update, update
 from nous.learning.policy import Dedup, Policy
 from nous.learning.statement import Statement
+from nous.learning.verdict import Known, Linked, New, Richer, Supersedes, Verdict
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
@@ -33,7 +32,25 @@ It bounds how long a scope is held. A twin that stands behind so many strangers,
 """
 
 MOST_CONTRADICTED = 16
-"""Neighbours that are looked at for a contradiction, the nearest; and as many of the same subject, the newest."""
+"""Neighbours that may be an update or a duplicate, the nearest; and as many of the same subject, the newest."""
+
+LOOKED_AT_FROM = 0.50
+"""The cosine from which a known fact may be updated, by an embedder that is measured."""
+
+OFFERED_FROM = 0.60
+"""The cosine from which it may be offered as a possible duplicate."""
+
+OFFERED = 0.27
+"""The likelihood from which it is offered."""
+
+REWORDED = 0.60
+"""The likelihood from which a text is taken for another in other words, where no detail objects and both are long."""
+
+RATHER_MORE = 0.8
+"""How much less of the one the other holds than the other way round, where the one says rather more."""
+
+LONG = 5
+"""Words of content that two such texts share at least. Of shorter ones a single word may change the sense."""
 
 Namesakes = Mapping[UUID, Statement]
 """Current facts of the candidate's subject, near or far."""
@@ -46,74 +63,6 @@ class Neighbour:
     fact_id: UUID
     statement: Statement
     similarity: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class New:
-    """Nothing known is like it."""
-
-    name: ClassVar[str] = "new"
-    reason: str = "nothing known is near"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """*fact_id* says it already, and more if `is_less`.
-
-    `similarity` is None where the texts are equal and no vector was asked.
-    """
-
-    name: ClassVar[str] = "known"
-    fact_id: UUID
-    reason: str
-    similarity: float | None = None
-    is_less: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Richer:
-    """It says what *fact_id* says, and more."""
-
-    name: ClassVar[str] = "richer"
-    fact_id: UUID
-    reason: str
-    similarity: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Supersedes:
-    """It gives another value to what *fact_id* tells of, so that only one of them is true at a time.
-
-    `similarity` is None where the two are of one subject, and too far apart for a cosine to be known.
-    """
-
-    name: ClassVar[str] = "supersedes"
-    fact_id: UUID
-    reason: str
-    similarity: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
-    """It is close to *fact_id*, yet not the same; the reason says what differs.
-
-    `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
-    `likelihood` are as in `nous.fact.Linked`.
-    """
-
-    fact_id: UUID
-    reason: str
-    similarity: float | None
-    is_open: bool = False
-    kind: LinkKind = LinkKind.RELATED
-    likelihood: float | None = None
-
-    @property
-    def name(self) -> str:
-        return "duplicate" if self.kind is LinkKind.DUPLICATE else "linked"
-
-
-Verdict = New | Known | Richer | Supersedes | Linked
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
@@ -145,29 +94,29 @@ def verdicts(
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Whether *statement* says all of *other*, and perhaps more, in words that may be far from it.
+    """Return whether *statement* says all of *other*, and perhaps more, in words that may be far from it.
 
     Too weak to merge what two episodes say; not where one episode is told twice, once as an order it was given: `always
     run billing on port 9017`, `billing always runs on port 9017`.
     """
-    one, two = statement.reading, other.reading
-    ways = ((one, two), _without_lead(one, two), _without_lead(two, one)[::-1])
-    found = (compare(left, right, english()) for left, right in ways)
-    return any(each.objection is None and not each.only_right for each in found)
+    found = difference(statement.reading, other.reading)
+    return (not found.objection and not found.only_right) or _is_reordered(found)
+
+
+def _is_reordered(found: Difference) -> bool:
+    """Return whether the left says all that the right says, in its order but for the verb that leads one of them."""
+    if found.only_right or vetoed(found):
+        return False
+    orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
+    without = ([[key for key in order if key != lead[0]] for order in orders] for lead in orders if lead)
+    return any(one == other for one, other in without)
 
 
 def floor(policy: Policy) -> float:
-    """The cosine below which a neighbour cannot matter to `judge`."""
-    return min(policy.near, policy.equal) if policy.dedup is Dedup.GUARDED else policy.threshold
-
-
-def _without_lead(order: Reading, other: Reading) -> tuple[Reading, Reading]:
-    """Both without the verb that leads *order*; as they are where no verb does that *other* has, too."""
-    lead = order.words[0] if order.words else None
-    at = next((at for at, word in enumerate(other.words) if lead and word.key == lead.key), 0)
-    if lead is None or lead.role is not Role.WORD or not at:
-        return order, other
-    return replace(order, words=order.words[1:]), replace(other, words=other.words[:at] + other.words[at + 1 :])
+    """Return the cosine below which a neighbour cannot matter to `judge`."""
+    if policy.dedup is not Dedup.GUARDED:
+        return policy.threshold
+    return min(policy.near, policy.equal, policy.near if policy.one_sided is None else LOOKED_AT_FROM)
 
 
 def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
@@ -177,63 +126,144 @@ def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     return Known(fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity)
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The candidate beside a known fact. `similarity` is None where no cosine is known."""
+
+    fact_id: UUID
+    texts: tuple[str, str]
+    subjects: tuple[str, str]
+    found: Difference
+    similarity: float | None
+
+    @classmethod
+    def of(cls, statement: Statement, fact_id: UUID, other: Statement, similarity: float | None) -> "_Pair":
+        found = difference(statement.reading, other.reading)
+        return cls(fact_id, (statement.text, other.text), (statement.subject, other.subject), found, similarity)
+
+    @property
+    def update(self) -> Update | None:
+        return update(self.found, subject=self.subjects[0], other_subject=self.subjects[1])
+
+
 def _guarded(
     statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
 ) -> Iterator[Verdict]:
-    near = [neighbour for neighbour in neighbours if neighbour.similarity >= policy.near]
-    comparable = [neighbour for neighbour in neighbours if neighbour.similarity >= floor(policy)]
-    one_sided: list[Known | Richer] = []
-    for verdict in _merges(statement, comparable, policy):
-        if isinstance(verdict, Known) and not verdict.is_less:
-            yield verdict
-        else:
-            one_sided.append(verdict)
-    yield from sorted(one_sided, key=lambda verdict: isinstance(verdict, Richer))
-    likely = {each.fact_id: each.statement for each in near[:MOST_CONTRADICTED]} | dict(namesakes)
-    cosines = {each.fact_id: each.similarity for each in neighbours}
-    yield from _contradicting(statement, likely, cosines)
-    yield _linked(statement, near[0]) if near else New()
+    pairs = list(_compared(statement, neighbours, policy))
+    equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
+    yield from (Known(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
+    similarities = {each.fact_id: each.similarity for each in neighbours}
+    named = [
+        _Pair.of(statement, fact_id, other, similarities.get(fact_id))
+        for fact_id, other in namesakes.items()
+        if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
+    ]
+    updates = [(pair, found) for pair in (*pairs[:MOST_CONTRADICTED], *named) if (found := pair.update)]
+    for pair, found in updates:
+        if found.is_sure:
+            yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity)
+    likelihoods = _likelihoods(pairs[:MOST_CONTRADICTED], policy)
+    merges = (merge for pair in pairs if (merge := _merged(pair, likelihoods.get(pair.fact_id, 0.0), policy)))
+    yield from sorted(merges, key=lambda verdict: isinstance(verdict, Richer))
+    yield _left_open(pairs, updates, likelihoods, policy)
 
 
-def _merges(statement: Statement, near: Sequence[Neighbour], policy: Policy) -> Iterator[Known | Richer]:
-    """Every verdict that stores no second fact beside a neighbour, nearest first."""
+def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
+    """Yield the pairs that may matter, nearest first, as many as there is room for."""
     room = MOST_COMPARED
-    for other in near:
-        if other.statement.reading.quantities != statement.reading.quantities:
-            continue  # what most neighbours differ in, where facts are many and alike
-        room -= len(other.statement.text)
+    for at, other in enumerate(neighbours):
+        if other.similarity < floor(policy):
+            return
+        mine, theirs = statement.numbers - other.statement.numbers, other.statement.numbers - statement.numbers
+        if at >= MOST_CONTRADICTED:
+            if mine and theirs:
+                continue  # most neighbours differ so, where facts are many and alike
+            room -= len(other.statement.text)
         if room < 0:
             return
-        found = compare(statement.reading, other.statement.reading, english())
-        if found.objection:
-            continue
-        if not found.only_left and not found.only_right:
-            yield Known(fact_id=other.fact_id, reason=SAME_SENSE, similarity=other.similarity)
-        elif policy.one_sided is not None and other.similarity >= policy.one_sided:
-            yield _one_sided(other, found)
+        yield _Pair.of(statement, other.fact_id, other.statement, other.similarity)
 
 
-def _one_sided(other: Neighbour, found: Comparison) -> Known | Richer:
-    more = " ".join(found.only_left or found.only_right)
-    if found.only_left:
-        reason = f"the same, and it adds: {more}"
-        return Richer(fact_id=other.fact_id, reason=reason, similarity=other.similarity)
-    reason = f"already known with: {more}"
-    return Known(fact_id=other.fact_id, reason=reason, similarity=other.similarity, is_less=True)
+def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
+    """Return the likelihoods of those of *pairs* that are near enough to be offered."""
+    least = policy.near if policy.one_sided is None else OFFERED_FROM
+    near = [pair for pair in pairs if (pair.similarity or 0) >= least]
+    if policy.scorer:
+        scores = policy.scorer.score([pair.texts for pair in near]) if near else ()
+        return {pair.fact_id: score for pair, score in zip(near, scores, strict=True)}
+    return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
 
 
-def _contradicting(
-    statement: Statement, others: Mapping[UUID, Statement], cosines: Mapping[UUID, float]
-) -> Iterator[Supersedes]:
-    for fact_id, other in others.items():
-        if conflict := compare(statement.reading, other.reading, english()).conflict:
-            yield Supersedes(fact_id=fact_id, reason=conflict, similarity=cosines.get(fact_id))
+def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None:
+    """Return the merge of two texts of which one says more, or both the same in other words."""
+    found, similarity = pair.found, pair.similarity or 0.0
+    if policy.one_sided is None or similarity < policy.equal:
+        return None
+    is_long = len(found.left.words) - len(found.only_left) >= LONG
+    is_reworded = is_long and likely >= REWORDED and _is_free_of_detail(found)
+    is_contained = not pair.found.objection and similarity >= policy.one_sided
+    if not is_contained and not is_reworded:
+        return None
+    more, less = texts(found.only_left), texts(found.only_right)
+    how = "the same" if is_contained else f"the same in other words, likelihood {likely:.2f}"
+    here, there = found.containment
+    if not found.only_right or here < there * RATHER_MORE:
+        return Richer(fact_id=pair.fact_id, reason=f"{how}, and it adds: {more}", similarity=pair.similarity)
+    is_less = not found.only_left or there < here * RATHER_MORE
+    reason = f"{how}, and it is known with: {less}" if is_less else how
+    return Known(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
 
 
-def _linked(statement: Statement, nearest: Neighbour) -> Linked:
-    one, other = statement.reading, nearest.statement.reading
-    found = compare(one, other, english())
-    more = " ".join((*found.only_left, *found.only_right))
-    reason = found.objection or f"only one says {more}, and they are not near enough to be the same"
-    is_open = found.is_open or not found.objection
-    return Linked(fact_id=nearest.fact_id, reason=reason, similarity=nearest.similarity, is_open=is_open)
+def _is_free_of_detail(found: Difference) -> bool:
+    """Return whether no detail tells apart what is said in other words; conditions may be: `when it runs`.
+
+    A report of how something was is not taken for a statement of how it is.
+    """
+    is_beside = found.left.is_added != found.right.is_added or (found.left.is_past and not found.right.is_past)
+    if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
+        return False
+    is_one_word = bool(found.only_left and found.only_right) and found.alignment[2] < 2
+    return bool(found.only_left or found.only_right) and not is_one_word
+
+
+def _is_detail(found: Difference) -> bool:
+    """Return whether they are one sentence but for a word or two or the order, or have other numbers."""
+    if all(any(word.key.isdecimal() for word in each) for each in (found.only_left, found.only_right)):
+        return True
+    return max(len(found.only_left), len(found.only_right)) <= 2 and found.alignment[2] <= 2
+
+
+def _left_open(
+    pairs: Sequence[_Pair],
+    updates: Iterable[tuple[_Pair, Update]],
+    likelihoods: Mapping[UUID, float],
+    policy: Policy,
+) -> Linked | New:
+    """Return the likeliest duplicate; else a possible update; else the nearest, with what differs."""
+    offers = [
+        (likely, pair)
+        for pair in pairs
+        if (likely := likelihoods.get(pair.fact_id, 0.0)) >= OFFERED
+        and not (pair.found.objection and _is_detail(pair.found))
+    ]
+    if offers:
+        likely, pair = max(offers, key=lambda offer: offer[0])
+        reason = pair.found.objection or "only one says more"
+        return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
+    for pair, changed in updates:
+        return _link(pair, changed.reason, kind=LinkKind.UPDATE)
+    if pairs and (pairs[0].similarity or 0) >= policy.near:
+        return _link(pairs[0], pairs[0].found.objection or "only one says more", kind=LinkKind.RELATED)
+    return New()
+
+
+def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> Linked:
+    is_open = kind is not LinkKind.RELATED or pair.found.is_open
+    return Linked(
+        fact_id=pair.fact_id,
+        reason=reason,
+        similarity=pair.similarity,
+        is_open=is_open,
+        kind=kind,
+        likelihood=likely,
+    )

@@ -246,7 +246,7 @@ class Knowledge:
 
     def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
         fact = row.fact
-        statement = Statement(fact.text)
+        statement = Statement(fact.text, fact.subject)
         has_vector = self._takes(fact.id, row.embedded_by, vectors, slots)
         self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id

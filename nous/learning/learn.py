@@ -82,7 +82,7 @@ def doubts(learning: Learning, known: Knowledge) -> Iterator[Doubt]:
 
 
 def _finding(candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion) -> Finding:
-    statement = Statement(candidate.text)
+    statement = Statement(candidate.text, candidate.subject)
     said = known.line(statement.form)
     if _is_heard(candidate, said, known, occasion):
         last = said[-1].fact

@@ -11,7 +11,7 @@ from nous.fact import Linked as LinkedRow
 from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.policy import Policy
-from nous.learning.standing import Claim, settled
+from nous.learning.standing import Claim, apart_from, settled
 from nous.learning.superseding import Said, outdated
 from nous.learning.vectors import checked
 
@@ -66,7 +66,9 @@ def mend(
         fact = known[waiting.fact.id]
         if not fact.is_current:
             continue  # one that was mended before it has taken its place
-        near, namesakes = known.near(vector, floor(policy)), known.namesakes(fact.fact.subject)
+        apart = apart_from(fact)
+        near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
+        namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
         verdict = settled(verdicts(fact.statement, near, policy, namesakes), Claim.of(fact), known)
         each = _mended(fact, verdict, known, at)
         fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}
@@ -116,7 +118,15 @@ def _merged(fact: KnownFact, into: KnownFact, verdict: Known, at: datetime) -> I
 def _linked(fact: KnownFact, other: UUID, verdict: Linked, at: datetime) -> Iterator[Row]:
     """The link, where the two have none yet."""
     if not any(other in {link.fact_id, link.other} for link in fact.links):
-        yield LinkedRow(fact_id=fact.fact.id, other=other, reason=verdict.reason, at=at, similarity=verdict.similarity)
+        yield LinkedRow(
+            fact_id=fact.fact.id,
+            other=other,
+            reason=verdict.reason,
+            at=at,
+            similarity=verdict.similarity,
+            kind=verdict.kind,
+            likelihood=verdict.likelihood,
+        )
 
 
 def merged_into(each: Mended) -> UUID | None:

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Self
 
 from nous.caps import MOST_CANDIDATES
+from nous.learning.scorer import PairScorer
 
-CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.93})
+CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})
 """The embedders that come measured, and the threshold (tau) of each; `nous.learning.calibration` measures others."""
 
 
@@ -25,9 +26,9 @@ class Policy:
     """The rule and its thresholds.
 
     `threshold` is the cosine that the plain rule has to exceed strictly. From `equal` on, texts of equal content are
-    one fact, from `near` on two facts are linked or contradict each other (those of one subject at any cosine), from
-    `one_sided` (tau) on a text may have words that the other lacks; without it, only texts of equal content are merged.
-    `measured` has it by embedder. `cap` bounds the facts of an episode.
+    one fact, from `near` on two facts are linked, from `one_sided` (tau) on a text may have words that the other lacks;
+    without it, only texts of equal content are merged. `measured` has it by embedder. *scorer* says how likely two
+    texts say the same, in place of the classifier that is shipped. `cap` bounds the facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED
@@ -36,6 +37,7 @@ class Policy:
     equal: float = 0.65
     one_sided: float | None = None
     measured: Mapping[str, float] = field(default_factory=lambda: CALIBRATED)
+    scorer: PairScorer | None = None
     cap: int = MOST_CANDIDATES
 
     def for_embedder(self, embedder_id: str) -> Self:

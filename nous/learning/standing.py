@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 from nous.episode import Trust
+from nous.fact import LinkKind
 from nous.learning.judge import Known, Linked, Neighbour, New, Richer, Supersedes, Verdict, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.normalise import subject_form
@@ -28,19 +30,33 @@ class Claim:
 def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_ruled: bool = False) -> Verdict:
     """The first of *verdicts* on *claim* that may stand; instead of new or linked, the first that may not, as a link.
 
-    The rules alone need the name of the subject; whoever understands the texts (*is_ruled*) does without.
+    The word of a user needs no subject, since the texts were compared with what names them. Of others it does, unless
+    a model has ruled on the texts (*is_ruled*).
     """
     barred: Linked | None = None
     for verdict in verdicts:
         if isinstance(verdict, New | Linked):
             return barred or verdict
         other = known[verdict.fact_id]
-        objection = _distrust(verdict, claim, other) or _other_subject(verdict, claim, other, is_ruled=is_ruled)
+        distrust = _distrust(verdict, claim, other)
+        objection = distrust or _other_subject(verdict, claim, other, is_ruled=is_ruled)
         if objection is None:
             return verdict
-        reason = f"{verdict.reason}; but {objection}"
-        barred = barred or Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
+        is_update = isinstance(verdict, Supersedes)
+        barred = barred or Linked(
+            fact_id=verdict.fact_id,
+            reason=f"{verdict.reason}; but {objection}",
+            similarity=verdict.similarity,
+            is_open=is_update and not distrust and not is_ruled,
+            kind=LinkKind.UPDATE if is_update else LinkKind.RELATED,
+        )
     return barred or New()
+
+
+def apart_from(fact: KnownFact) -> frozenset[UUID]:
+    """Return the facts that a person has decided to keep apart from *fact*."""
+    links = (link for link in fact.links if link.kind is LinkKind.APART)
+    return frozenset(each for link in links for each in (link.fact_id, link.other)) - {fact.fact.id}
 
 
 def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
@@ -52,34 +68,40 @@ def corrected(
     fact: KnownFact, claim: Claim, near: Iterable[Neighbour], known: Knowledge, policy: Policy
 ) -> Supersedes | None:
     """What *fact* contradicts, and may take the place of, now that *claim* says it too."""
-    others = [each for each in near if each.fact_id != fact.fact.id]
-    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each != fact.fact.id}
+    passed = {fact.fact.id, *apart_from(fact)}
+    others = [each for each in near if each.fact_id not in passed]
+    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
     found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
     verdict = settled(found, claim, known)
     return verdict if isinstance(verdict, Supersedes) else None
 
 
+_RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Trust.WEB: 2}
+
+
 def _distrust(verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact) -> str | None:
-    """Why the word of a tool or a page alone would take the place of a better one, if it would."""
-    if claim.trust.is_doubted == other.trust.is_doubted:
-        return None
+    """Return the objection to an agent, a tool or a page taking the place of a more trusted source."""
+    mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
+    if isinstance(verdict, Supersedes):
+        is_mine_worse = mine > theirs
+        if mine == theirs or is_mine_worse != (claim.said_at >= other.said_at):
+            return None
+        who = "an agent" if max(mine, theirs) == _RANKS[Trust.ASSISTANT] else "a tool or a page"
+        return f"only {who} says {'so' if is_mine_worse else 'the other'}"
     is_doubted = claim.trust.is_doubted
-    match verdict:
-        case Known():
-            wins = verdict.is_less and not is_doubted
-        case Richer():
-            wins = is_doubted
-        case Supersedes():
-            wins = is_doubted == (claim.said_at >= other.said_at)
+    if is_doubted == other.trust.is_doubted:
+        return None
+    wins = is_doubted if isinstance(verdict, Richer) else verdict.is_less and not is_doubted
     return f"only a tool or a page says {'so' if is_doubted else 'the other'}" if wins else None
 
 
 def _other_subject(
     verdict: Known | Richer | Supersedes, claim: Claim, other: KnownFact, *, is_ruled: bool
 ) -> str | None:
-    """Why the two that contradict each other may be about two things, if they may."""
+    """Return the objection that two contradicting facts may be about two things."""
     mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
-    if not isinstance(verdict, Supersedes) or mine == theirs != "" or (is_ruled and not (mine and theirs)):
+    is_stated = claim.trust is Trust.USER and not is_ruled
+    if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
         return None
     if mine and theirs:
         return f"their subjects differ: about {mine} / about {theirs}"

@@ -1,18 +1,18 @@
 """A text as judging sees it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from nous.learning.guard.lexicon import english
-from nous.learning.guard.reading import Reading, read
+from nous.learning.equivalence.reading import Reading, read
 from nous.learning.normalise import exact_form
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A text, with what judging needs of it; each part is computed when it is first asked for, and kept."""
+    """A text and what it is about, with what judging needs of it; each part is computed once, when it is asked for."""
 
     text: str
+    subject: str = field(default="", compare=False)
 
     @cached_property
     def form(self) -> str:
@@ -20,4 +20,8 @@ class Statement:
 
     @cached_property
     def reading(self) -> Reading:
-        return read(self.text, english())
+        return read(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.reading.words if word.key.isdecimal())

@@ -120,8 +120,8 @@ def _beside(known: KnownFact, there: Mapping[UUID, KnownFact]) -> Iterator[Known
 
 def _deny(known: KnownFact, other: KnownFact) -> bool:
     """Whether one of two that are near each other is negated; most of them tell of different things."""
-    one, two = known.statement.reading, other.statement.reading
-    return one.quantities == two.quantities and bool(one.negated) != bool(two.negated)
+    one, two = known.statement, other.statement
+    return one.numbers == two.numbers and bool(one.reading.negations) != bool(two.reading.negations)
 
 
 def _line(text: str) -> str:

@@ -148,6 +148,7 @@ class DedupSettings(Group):
     near: Cosine = 0.80
     equal: Cosine = 0.65
     one_sided: Cosine | None = None
+    scorer: Directory | None = None
     ask_model: bool = True
     cap: PositiveInt = MOST_CANDIDATES
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 from nous.bus.progress import Patience
@@ -11,6 +12,7 @@ from nous.embed.hashed import Hashed
 from nous.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.learning.policy import CALIBRATED, Policy
+from nous.learning.scorer import PairScorer
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
 from nous.store.base import Calibrations
 from nous.tokens import Counter, estimate
@@ -43,8 +45,16 @@ def policy(settings: Settings, calibrations: Calibrations | None = None) -> Poli
         equal=dedup.equal,
         one_sided=dedup.one_sided,
         measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
+        scorer=_scorer(dedup.scorer) if dedup.scorer else None,
         cap=dedup.cap,
     )
+
+
+def _scorer(folder: Path) -> PairScorer:
+    """Return the cross-encoder in *folder*; it loads its model at the first pair."""
+    from nous.embed.cross_encoder import CrossEncoder  # noqa: PLC0415 (needs the extra `local`)
+
+    return CrossEncoder(folder)
 
 
 def deadline_of(settings: Settings) -> float:

@@ -32,7 +32,7 @@ SECRET, OTHER = "secret-session", "other-session"
 INLINE = 2000
 
 SHARED = "Service billing always runs on port 9017."
-SAID_BY_OTHER = "Service billing runs always on port 9017."
+SAID_BY_OTHER = "Service billing is always running on port 9017."
 
 
 def about_its_session(request: Request) -> str:

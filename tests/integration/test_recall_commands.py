@@ -8,7 +8,7 @@ from builders.command_line import Nous
 
 from nous.cli.frame import BAD_INPUT
 
-PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
+PORT = "The staging API listens on port 8080"
 CHAT = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "Port 8080."}]
 
 
@@ -86,7 +86,7 @@ def test_episodes_are_not_searched_by_category(nous: Nous) -> None:
 
 
 def test_why_two_facts_are_kept_is_told_once(nous: Nous) -> None:
-    for text in (PORT, OTHER_PORT):
+    for text in ("Node 3 of the cluster has 4 cores", "Node 2 of the cluster has 4 cores"):
         nous("facts", "learn", stdin=json.dumps(text))
     [_, late] = json.loads(nous("facts", "--json").stdout)
     [link] = late["links"]

@@ -24,7 +24,7 @@ def near(text: str, similarity: float) -> Neighbour:
 
 def test_what_is_near_nothing_is_new() -> None:
     assert judge(Statement("Tim likes tea"), [], GUARDED) == New()
-    assert judge(Statement("Tim likes tea"), [near("Tim likes oolong tea", 0.79)], GUARDED) == New()
+    assert judge(Statement("Tim likes tea"), [near("Omar wrote the parser", 0.79)], GUARDED) == New()
 
 
 @pytest.mark.parametrize("policy", [GUARDED, COSINE, EXACT])
@@ -68,7 +68,7 @@ def test_what_may_hold_beside_the_other_is_linked_and_says_why() -> None:
 
     assert isinstance(verdict, Linked)
     assert verdict.fact_id == named("Node 2 has 4 cores")
-    assert "3 / 2" in verdict.reason
+    assert verdict.reason == "one says 3, the other 2"
 
 
 def test_a_twin_behind_nearer_strangers_is_found() -> None:
@@ -101,7 +101,7 @@ def test_the_exact_rule_knows_nothing_but_equal_texts() -> None:
 
 
 def test_a_threshold_measured_for_one_model_is_not_used_for_another() -> None:
-    assert Policy().for_embedder("all-MiniLM-L6-v2-int8").one_sided == 0.93
+    assert Policy().for_embedder("all-MiniLM-L6-v2-int8").one_sided == 0.955
     assert Policy().for_embedder("hashed-256").one_sided is None
     assert Policy(measured={"hashed-256": 0.9}).for_embedder("hashed-256").one_sided == 0.9
 
@@ -111,4 +111,5 @@ def test_a_threshold_that_was_set_holds_for_every_model() -> None:
 
 
 def test_each_rule_says_how_far_it_looks() -> None:
-    assert [floor(policy) for policy in (GUARDED, COSINE)] == [0.65, 0.95]
+    assert [floor(policy) for policy in (GUARDED, COSINE)] == [0.5, 0.95]
+    assert floor(Policy()) == 0.65

@@ -158,7 +158,7 @@ def test_a_page_still_confirms_what_a_user_said() -> None:
 @pytest.mark.parametrize("relation", [Relation.MORE, Relation.CORRECTS])
 def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relation) -> None:
     scene = Scene()
-    scene.hear("Tim seems to like the green tea", month=1)
+    scene.hear("Tim buys the green tea", month=1)
 
     finding = scene.hear("Tim drinks the green tea", month=2, trust=Trust.WEB, ruling=relation)
 
@@ -185,17 +185,6 @@ def test_what_was_learned_without_a_vector_is_held_to_the_same(text: str) -> Non
 
     assert each.verdict.name == "linked"
     assert scene.current == [PORT, text]
-
-
-def test_a_fact_without_a_subject_does_not_shield_another() -> None:
-    scene = Scene()
-    scene.hear("The retry limit is 5", month=1, subject="retry limit")
-    scene.hear("The retry limit is 7", month=2, subject="")
-
-    finding = scene.hear("The retry limit is 9", month=3, subject="Retry limit")
-
-    assert finding.verdict.name == "supersedes"
-    assert scene.current == ["The retry limit is 7", "The retry limit is 9"]
 
 
 FAR = ("The timeout is 30 seconds", "The timeout is 90 s")
