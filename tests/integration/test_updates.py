@@ -1,0 +1,160 @@
+"""A later statement about the same thing becomes the current one, through published sessions and without a model."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.command_line import Nous, command_line
+from builders.waiting import wait_until
+
+from nous.runtime.publish import About
+from nous.scope import Scope
+from nous.settings.model import Settings, WorkerSettings
+from nous.wiring import World, build, fleet
+from nous.wiring.producer import producer_of
+
+
+def said(text: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text}, {"role": "assistant", "content": "Understood, I keep to that."}]
+
+
+def ran(command: str) -> list[dict[str, Any]]:
+    """A session that tests with *command*."""
+    call = {"name": "bash", "arguments": json.dumps({"command": command})}
+    return [
+        {"role": "user", "content": "Do the tests still pass after the last change?"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": call}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "12 passed"},
+        {"role": "assistant", "content": "They pass."},
+    ]
+
+
+UPDATES: dict[str, tuple[list[list[dict[str, Any]]], str, str]] = {
+    "port": ([said("Always use port 9017 from now on."), said("Always use port 9018 from now on.")], "9018", "9017"),
+    "indent": (
+        [said("I prefer tabs over spaces."), said("I prefer spaces over tabs.")],
+        "prefers spaces over tabs",
+        "prefers tabs over spaces",
+    ),
+    "mind": (
+        [said("I prefer tabs over spaces."), said("I have changed my mind, I prefer spaces.")],
+        "prefers spaces",
+        "prefers tabs over spaces",
+    ),
+    "push": (
+        [said("Never push to main without a review."), said("You may push to main from now on.")],
+        "You may push to main",
+        "Never push to main",
+    ),
+    "helm": ([said("We use Helm 3.12 for deployments."), said("We use Helm 3.14 for deployments.")], "3.14", "3.12"),
+    "tests": ([ran("mise run test"), ran("make test")], "make test", "mise run test"),
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An installation with every worker and the embedder that comes along."""
+
+    world: World
+    nous: Nous
+
+    def publish(self, scope: str, number: int, messages: list[dict[str, Any]]) -> None:
+        about = About(scope=Scope(project=scope), session_id=f"s{number}")
+        list(producer_of(self.world).publish(messages, about))
+
+    def settle(self) -> None:
+        crew = fleet(self.world, sorted(self.world.workers), open_quarantine=lambda _: None)
+        crew.start()
+        try:
+            wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
+        finally:
+            crew.stop()
+            crew.wait()
+
+    def _is_at_rest(self) -> bool:
+        ledger = self.world.ledger
+        backlogs = [each for name in self.world.subscriptions for each in ledger.backlogs(name)]
+        return not any(backlog.pending or backlog.waiting for backlog in backlogs)
+
+
+@pytest.fixture
+def machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    nous = command_line(directory, monkeypatch)
+    monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
+    world = build(Settings(data_dir=directory, worker=WorkerSettings(sweep_interval=0.1)))
+    try:
+        yield Machine(world, nous)
+    finally:
+        world.mind.close()
+        for client in (world.client, world.rq_client):
+            client.connection_pool.disconnect()
+
+
+def test_facts_search_and_context_show_the_later_statement_as_current_and_the_earlier_one_as_earlier(
+    machine: Machine,
+) -> None:
+    for scope, (sessions, _, _) in UPDATES.items():
+        machine.publish(scope, 1, sessions[0])
+    machine.settle()
+    for scope, (sessions, _, _) in UPDATES.items():
+        machine.publish(scope, 2, sessions[1])
+    machine.settle()
+
+    for scope, (_, newer, older) in UPDATES.items():
+        facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", scope).stdout)
+        (now,) = [fact for fact in facts if newer in fact["text"]]
+        (then,) = [fact for fact in facts if older in fact["text"]]
+        assert (now["current"], then["current"]) == (True, False), scope
+        assert then["superseded"]["by"] == now["id"], scope
+        assert then["superseded"]["valid_to"], scope
+        assert [row["fact_id"] for row in now["replaces"]] == [then["id"]], scope
+
+        listed = machine.nous("facts", "--scope", scope).stdout
+        assert listed.index(newer) < listed.index(older), scope
+        context = machine.nous("context", "--scope", scope).stdout
+        assert newer in context, scope
+        found = machine.nous("search", newer, "--scope", scope).stdout
+        assert newer in found, scope
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Always use port 9017 for staging.", "Always use port 9018 for production."),
+        ("Always use port 9017 for billing.", "Always use port 9018 for search."),
+        ("Never push to main without a review.", "Never push to main on Fridays."),
+    ],
+    ids=["another environment", "another service", "another condition"],
+)
+def test_what_holds_elsewhere_is_no_update(machine: Machine, first: str, second: str) -> None:
+    for number, text in enumerate((first, second)):
+        machine.publish("apart", number, said(text))
+        machine.settle()
+
+    facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "apart").stdout)
+
+    assert [fact["current"] for fact in facts] == [True, True]
+
+
+def test_a_run_of_one_file_replaces_no_command(machine: Machine) -> None:
+    for number, command in enumerate(("make test", "pytest tests/test_a.py")):
+        machine.publish("one", number, ran(command))
+        machine.settle()
+
+    facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "one").stdout)
+
+    assert [(fact["text"], fact["current"]) for fact in facts] == [("Tests are run with `make test`", True)]
+
+
+def test_a_question_that_was_answered_can_be_answered_afterwards(machine: Machine) -> None:
+    asked = [
+        {"role": "user", "content": "Which port does staging use?"},
+        {"role": "assistant", "content": "Staging uses port 9017, as `deploy/staging.yaml` says."},
+    ]
+    machine.publish("asked", 1, asked)
+    machine.settle()
+
+    assert "Staging uses port 9017" in machine.nous("search", "which port does staging use", "--scope", "asked").stdout
