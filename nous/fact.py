@@ -4,7 +4,7 @@ A scope's knowledge is an append-only log of rows. What is current is a fold ove
 is ever overwritten and every verdict can be read again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -60,7 +60,11 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmed:
-    """*fact_id* was said again, as *text*, by another source."""
+    """*fact_id* was said again, as *text*, by another source.
+
+    `merged_from` is the fact whose words these are, where that was merged into *fact_id*; the row counts for as long as
+    the merge stands.
+    """
 
     fact_id: UUID
     source: Source
@@ -68,6 +72,7 @@ class Confirmed:
     reason: str
     at: datetime
     similarity: float | None = None
+    merged_from: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +80,8 @@ class Superseded:
     """*fact_id* has given way to *by*, at the time *at*; it stays readable.
 
     `valid_to` is until when it was true, where *by* contradicts it; None where both say the same, or one says more.
+    `by_hand` marks what a person has settled. With `is_undone`, the row takes that back: *fact_id* is current again. It
+    is a field and no kind of row of its own, so that older releases can read the log: to them, the two stay merged.
     """
 
     fact_id: UUID
@@ -83,6 +90,8 @@ class Superseded:
     at: datetime
     similarity: float | None = None
     valid_to: datetime | None = None
+    by_hand: bool = False
+    is_undone: bool = False
 
 
 class LinkKind(StrEnum):
@@ -102,7 +111,8 @@ class LinkKind(StrEnum):
 class Linked:
     """*fact_id* and *other* are close, and *reason* says why both were kept.
 
-    `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links.
+    `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links. Of
+    several links between two facts the last one `by_hand` holds, or else the last.
     """
 
     fact_id: UUID
@@ -112,6 +122,7 @@ class Linked:
     similarity: float | None = None
     kind: LinkKind = LinkKind.RELATED
     likelihood: float | None = None
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +156,47 @@ def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
                 pass
 
 
+def standing(rows: Iterable[Row]) -> Sequence[Row]:
+    """*rows*, which are a whole log, without the merges that were taken back, and what took them back."""
+    known = tuple(rows)
+    ways: dict[UUID, Superseded] = {}
+    for row in known:
+        if isinstance(row, Superseded):
+            _follow(row, ways)
+    if not any(isinstance(row, Superseded) and row.is_undone for row in known):
+        return known
+    return tuple(row for row in known if _stands(row, ways))
+
+
+def _follow(row: Superseded, ways: dict[UUID, Superseded]) -> None:
+    """Take *row* into account in *ways*: which row says what each fact has given way to."""
+    if not row.is_undone:
+        ways[row.fact_id] = row
+    elif row.fact_id in ways and ways[row.fact_id].by == row.by:
+        del ways[row.fact_id]
+
+
+def _stands(row: Row, ways: Mapping[UUID, Superseded]) -> bool:
+    match row:
+        case Superseded():
+            return ways.get(row.fact_id) is row
+        case Confirmed(merged_from=UUID() as fact):
+            passed: set[UUID] = set()
+            while fact not in passed and fact in ways:
+                passed.add(fact)
+                fact = ways[fact].by
+            return row.fact_id in {fact, *passed}
+        case _:
+            return True
+
+
 def named(row: Row) -> frozenset[UUID]:
     """The facts that *row* tells something of, which rows before it taught."""
     match row:
         case Learned():
             return frozenset()
+        case Confirmed(fact_id=fact, merged_from=UUID() as merged):
+            return frozenset({fact, merged})
         case Confirmed(fact_id=fact) | Embedded(fact_id=fact):
             return frozenset({fact})
         case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):

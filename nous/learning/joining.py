@@ -1,11 +1,26 @@
 """Rows of somebody else's log, joined to a log. Pure: rows go in, rows come out."""
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, bare, named, tellings
+from nous.fact import (
+    Confirmed,
+    Embedded,
+    Fact,
+    Learned,
+    Linked,
+    LinkKind,
+    Row,
+    Source,
+    Superseded,
+    bare,
+    named,
+    standing,
+    tellings,
+)
 from nous.learning.erasing import FORGOTTEN, without
 from nous.learning.judge import SAME_TEXT, New
 from nous.learning.known import Knowledge
@@ -16,6 +31,7 @@ from nous.learning.retelling import Stays
 LEFT_BEHIND = "the reason may have quoted a fact that did not come along, and was left behind"
 """In place of a reason that may quote it."""
 
+_LAST = datetime.max.replace(tzinfo=UTC)
 _QUOTELESS = {New().reason, NOT_COMPARED, NOT_ALL_COMPARED, FORGOTTEN, LEFT_BEHIND}
 """Reasons that name no other fact."""
 
@@ -38,32 +54,43 @@ class Present:
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._keys: set[tuple[object, ...]] = set()
         self._ways: dict[UUID, UUID] = {}
+        self._apart: dict[frozenset[UUID], Linked] = {}
         self.extend(rows)
 
     def extend(self, rows: Iterable[Row]) -> None:
         for row in rows:
             self._keys.add(_key(row))
             if isinstance(row, Superseded):
-                self._ways[row.fact_id] = row.by
+                _follow(row, self._ways)
+            elif isinstance(row, Linked) and row.by_hand:
+                self._apart[named(row)] = max(row, self._apart.get(named(row), row), key=lambda each: each.at)
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Those of *rows* that the log has not, each once, but for those about facts that neither has.
 
         A fact gives way once, and never to itself, though two who have the same facts may each have found so in another
-        way. What would give way to something else besides is linked to that, since reasons may quote it.
+        way. What would give way to something else besides is linked to that, since reasons may quote it; and so is what
+        a person keeps apart here. What a person took back elsewhere is taken back here, where it holds.
         """
         fresh: set[tuple[object, ...]] = set()
         ways = ChainMap[UUID, UUID]({}, self._ways)
         for told in rows:
-            row = _linked(told) if isinstance(told, Superseded) and _has_way(told, ways) else told
+            if isinstance(told, Superseded) and told.is_undone and ways.get(told.fact_id) != told.by:
+                continue
+            is_barred = isinstance(told, Superseded) and (_has_way(told, ways) or self._is_apart(told))
+            row = _linked(told) if isinstance(told, Superseded) and is_barred and not told.is_undone else told
             key = _key(row)
             is_there = key in self._keys or key in fresh or (isinstance(row, Linked) and _are_tied(row, ways))
             if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
                 continue
             if isinstance(row, Superseded):
-                ways[row.fact_id] = row.by
+                _follow(row, ways)
             fresh.add(key)
             yield row
+
+    def _is_apart(self, row: Superseded) -> bool:
+        link = self._apart.get(named(row))
+        return link is not None and link.kind is LinkKind.APART
 
 
 def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
@@ -116,7 +143,12 @@ def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
     """
     found = tuple(map(bare, rows))
     places = _places(found)
-    return sorted(found, key=lambda row: (_place(row, places), not isinstance(row, Learned), not is_tie(row)))
+    return sorted(found, key=lambda row: (_place(row, places), not isinstance(row, Learned), *_rank(row)))
+
+
+def _rank(row: Row) -> tuple[bool, datetime]:
+    """Ties before all else, and in time: one may take back another."""
+    return (False, row.at) if isinstance(row, Superseded | Linked) else (True, _LAST)
 
 
 def _places(rows: Iterable[Row]) -> Mapping[UUID, int]:
@@ -142,7 +174,7 @@ def _as_one(rows: Sequence[Row], log: Sequence[Row]) -> Iterator[Row]:
     What has given way, or gives way now, is history: nothing becomes part of that, and it becomes part of nothing. But
     what was said again once stays that, whatever has become of it.
     """
-    past = {row.fact_id for row in rows if isinstance(row, Superseded)}
+    past = {row.fact_id for row in standing(rows) if isinstance(row, Superseded)}
     again = {(row.source.event_id, row.text): row.fact_id for row in log if isinstance(row, Confirmed)}
     known = Knowledge(embedder_id="", dim=0)
     known.extend(log, {})
@@ -168,7 +200,11 @@ def _said_again(fact: Fact, same: UUID) -> Confirmed:
 def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
     """*row*, said of the facts that those it names are now; None where it would tie one to itself."""
     match row:
-        case Confirmed() | Embedded():
+        case Confirmed():
+            one = same.get(row.fact_id, row.fact_id)
+            merged = same.get(row.merged_from, row.merged_from) if row.merged_from else None
+            return replace(row, fact_id=one, merged_from=None if merged == one else merged)
+        case Embedded():
             return replace(row, fact_id=same.get(row.fact_id, row.fact_id))
         case Superseded():
             return replace(row, by=same.get(row.by, row.by))
@@ -179,9 +215,17 @@ def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
             return row
 
 
+def _follow(row: Superseded, ways: MutableMapping[UUID, UUID]) -> None:
+    """Take *row* into account in *ways*: what each fact has given way to."""
+    if not row.is_undone:
+        ways[row.fact_id] = row.by
+    elif ways.get(row.fact_id) == row.by:
+        ways[row.fact_id] = row.fact_id
+
+
 def _has_way(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
     """Whether the fact has given way already, or would come round to itself."""
-    return row.fact_id in ways or row.fact_id in _successors(row.by, ways)
+    return ways.get(row.fact_id, row.fact_id) != row.fact_id or row.fact_id in _successors(row.by, ways)
 
 
 def _are_tied(row: Linked, ways: Mapping[UUID, UUID]) -> bool:
@@ -212,8 +256,8 @@ def _key(row: Row) -> tuple[object, ...]:
         case Confirmed():
             return "confirmed", row.fact_id, row.source.event_id, row.text
         case Superseded():
-            return "superseded", row.fact_id
+            return "superseded", row.fact_id, row.by, row.at, row.is_undone
         case Linked():
-            return "linked", row.fact_id, row.other
+            return "linked", row.fact_id, row.other, row.at if row.by_hand else None
         case Embedded():
             return "embedded", row.fact_id, row.embedded_by

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import UUID
 
 from nous.episode import Trust
 from nous.errors import Misconfigured
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LinkKind, LogVersion, Row, Source, Superseded
 from nous.learning.index import CandidateIndex, Proposals
 from nous.learning.judge import MOST_CONTRADICTED, Namesakes, Neighbour
 from nous.learning.normalise import subject_form
@@ -31,7 +31,10 @@ MOST_NEAR = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFact:
-    """A fact with all that was said of it since: who said it, in which other words, and what came of it."""
+    """A fact with all that was said of it since: who said it, in which other words, and what came of it.
+
+    `undone` has the rows by which it or another gave way, as long as that held, and those that took it back.
+    """
 
     fact: Fact
     statement: Statement
@@ -40,6 +43,7 @@ class KnownFact:
     superseded: Superseded | None = None
     replaces: tuple[Superseded, ...] = ()
     links: tuple[Linked, ...] = ()
+    undone: tuple[Superseded, ...] = ()
     is_embedded: bool = False
 
     @property
@@ -82,8 +86,25 @@ class KnownFact:
         """The trust in whoever of those who said it is trusted most."""
         return min((source.trust for source in self.sources), key=list(Trust).index)
 
+    @property
+    def standing_links(self) -> "Mapping[UUID, Linked]":
+        """The link that holds, for each fact that it is linked to."""
+        links = sorted(self.links, key=lambda link: (link.by_hand, link.at))
+        return {self.other_of(link): link for link in links}
+
+    def other_of(self, link: Linked) -> UUID:
+        """The fact at the other end of one of its links."""
+        return link.other if link.fact_id == self.fact.id else link.fact_id
+
     def was_said_in(self, episode_id: UUID) -> bool:
         return any(source.episode_id == episode_id for source in self.sources)
+
+
+class Earlier(NamedTuple):
+    """What was true until another value was said, and until when."""
+
+    fact: Fact
+    until: datetime
 
 
 class Knowledge:
@@ -136,6 +157,8 @@ class Knowledge:
                     self._learn(row, vectors, slots)
                 case Confirmed():
                     self._confirm(row)
+                case Superseded(is_undone=True):
+                    self._take_back(row)
                 case Superseded():
                     self._supersede(row)
                 case Linked():
@@ -165,7 +188,7 @@ class Knowledge:
     def without_vector(self) -> Iterator[KnownFact]:
         """The current facts that this knowledge's embedder has made no vector of, in the order they were learned."""
         before = self._base._waiting if self._base else {}  # noqa: SLF001  (its own kind)
-        found = (self[fact_id] for fact_id in chain(before, self._waiting))
+        found = (self[fact_id] for fact_id in dict.fromkeys(chain(before, self._waiting)))
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def line(self, form: str) -> tuple[KnownFact, ...]:
@@ -187,6 +210,33 @@ class Knowledge:
             yield known
             passed.add(fact_id)
             fact_id = known.superseded.by if known.superseded else None
+
+    def leads_to(self, start: UUID | None, fact_id: UUID) -> bool:
+        """Return whether *start* is the fact, or has given way to it, be it through others."""
+        return any(known.fact.id == fact_id for known in self.successors(start))
+
+    def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
+        """The values that the fact, or what was merged into it, took the place of, and those before; latest first."""
+        found = [Earlier(old.fact, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
+        return tuple(sorted(found, key=lambda each: each.until, reverse=True))
+
+    def apart_from(self, fact_id: UUID) -> frozenset[UUID]:
+        """The facts that a person keeps apart from this one, or from one merged into it; also what replaced them."""
+        merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
+        links = (pair for known in (self[fact_id], *merged) for pair in known.standing_links.items())
+        apart = (other for other, link in links if link.kind is LinkKind.APART)
+        return frozenset(known.fact.id for other in apart for known in self.successors(other)) - {fact_id}
+
+    def _predecessors(self, fact_id: UUID, *, merged_only: bool = False) -> Iterator[tuple[KnownFact, Superseded]]:
+        """What gave way to the fact, what gave way to that, and so on, each with the row that says so."""
+        passed, waiting = {fact_id}, [fact_id]
+        while waiting and (known := self.get(waiting.pop())):
+            for row in known.replaces:
+                old = self.get(row.fact_id)
+                if old and row.fact_id not in passed and not (merged_only and row.valid_to):
+                    passed.add(row.fact_id)
+                    waiting.append(row.fact_id)
+                    yield old, row
 
     def namesakes(self, subject: str) -> Namesakes:
         """The current facts of that subject, newest first, `MOST_CONTRADICTED` of them at most; none of no subject."""
@@ -283,12 +333,38 @@ class Knowledge:
         if known := self.get(row.fact_id):
             self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
 
+    def _take_back(self, row: Superseded) -> None:
+        """Let the fact be current again, and take what was said in its words from those that it was merged into."""
+        known = self.get(row.fact_id)
+        gone = known.superseded if known else None
+        if known is None or gone is None or gone.by != row.by:
+            return
+        for each in tuple(self.successors(row.by)):
+            own = tuple(said for said in each.confirmed if not self.leads_to(said.merged_from, row.fact_id))
+            self._change(each.fact.id, lambda known, own=own: replace(known, confirmed=own))
+        self._change(
+            row.by,
+            lambda by: replace(
+                by,
+                replaces=tuple(each for each in by.replaces if each.fact_id != row.fact_id),
+                undone=(*by.undone, gone, row),
+            ),
+        )
+        self._change(row.fact_id, lambda known: replace(known, superseded=None, undone=(*known.undone, gone, row)))
+        if not known.is_embedded:
+            self._waiting[row.fact_id] = None
+        if subject := subject_form(known.fact.subject):
+            self._by_subject.setdefault(subject, {})[row.fact_id] = None
+
     def _link(self, row: Linked) -> None:
         """Both ways: each of the two tells of the other."""
         for fact_id in {row.fact_id, row.other}:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
+        """Of a merge that does not stand, as in a log that was joined, nothing is taken in."""
+        if row.merged_from and not self.leads_to(row.merged_from, row.fact_id):
+            return
         self._change(row.fact_id, lambda known: replace(known, confirmed=(*known.confirmed, row)))
         form = Statement(row.text).form
         if self._form_owner(form) is None:
