@@ -103,7 +103,7 @@ class KnownFact:
 class Earlier(NamedTuple):
     """What was true until another value was said, and until when."""
 
-    fact: Fact
+    known: KnownFact
     until: datetime
 
 
@@ -217,7 +217,7 @@ class Knowledge:
 
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
         """The values that the fact, or what was merged into it, took the place of, and those before; latest first."""
-        found = [Earlier(old.fact, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
+        found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
     def apart_from(self, fact_id: UUID) -> frozenset[UUID]:

@@ -28,16 +28,17 @@ class Offer:
 
 def offers(knowledge: Knowledge) -> list[Offer]:
     """The pairs of current facts that are not settled, the likeliest first."""
-    found = (offer for known in knowledge.current() for offer in _offers_of(known, knowledge))
-    return sorted(found, key=lambda each: (-(each.link.likelihood or 0), -(each.link.similarity or 0)))
+    pairs = ((known, offer) for known in knowledge.current() for offer in offers_of(known, knowledge))
+    once = (offer for known, offer in pairs if offer.link.fact_id == known.fact.id)
+    return sorted(once, key=lambda each: (-(each.link.likelihood or 0), -(each.link.similarity or 0)))
 
 
-def _offers_of(known: KnownFact, knowledge: Knowledge) -> Iterator[Offer]:
-    """Those offers in which *known* was learned last, so that each is found once."""
-    links = [link for link in known.standing_links.values() if link.kind in OFFERED and link.fact_id == known.fact.id]
+def offers_of(known: KnownFact, knowledge: Knowledge) -> Iterator[Offer]:
+    """The pairs of a current fact with others."""
+    links = [link for link in known.standing_links.values() if link.kind in OFFERED]
     apart = knowledge.apart_from(known.fact.id) if links else frozenset()
     for link in links:
-        other = knowledge.get(link.other)
+        other = knowledge.get(known.other_of(link))
         if other and other.is_current and other.fact.id not in apart:
             older, newer = sorted((other, known), key=lambda each: each.said_at)
             yield Offer(newer=newer, older=older, link=link)
@@ -87,9 +88,8 @@ def merging(fact: KnownFact, into: KnownFact, *, knowledge: Knowledge, reason: s
     replaceable(fact.fact.id, by=into.fact.id, knowledge=knowledge)
     link = fact.standing_links.get(into.fact.id)
     if link and link.kind is LinkKind.APART:
-        raise BadInput(
-            f"facts {fact.fact.id} and {into.fact.id} are kept apart since {link.at:%Y-%m-%d}: `nous facts unsettle` first"
-        )
+        since = f"{link.at:%Y-%m-%d}: `nous facts unsettle` first"
+        raise BadInput(f"facts {fact.fact.id} and {into.fact.id} are kept apart since {since}")
     return tuple(merged(fact, into, reason=reason, at=at, by_hand=True))
 
 
