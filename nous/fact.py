@@ -112,7 +112,8 @@ class Linked:
     """*fact_id* and *other* are close, and *reason* says why both were kept.
 
     `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links. Of
-    several links between two facts the last one `by_hand` holds, or else the last.
+    several links between two facts the last holds, unless a person keeps them apart; a later link `by_hand` of another
+    kind takes that back.
     """
 
     fact_id: UUID

@@ -88,9 +88,11 @@ class KnownFact:
 
     @property
     def standing_links(self) -> "Mapping[UUID, Linked]":
-        """The link that holds, for each fact that it is linked to."""
-        links = sorted(self.links, key=lambda link: (link.by_hand, link.at))
-        return {self.other_of(link): link for link in links}
+        """The link that holds, for each fact that it is linked to: the last one by hand, until that is taken back."""
+        judged = {self.other_of(link): link for link in self.links if not link.by_hand}
+        by_hand = sorted((link for link in self.links if link.by_hand), key=lambda link: link.at)
+        last = {self.other_of(link): link for link in by_hand}
+        return {**last, **judged, **{other: link for other, link in last.items() if link.kind is LinkKind.APART}}
 
     def other_of(self, link: Linked) -> UUID:
         """The fact at the other end of one of its links."""
