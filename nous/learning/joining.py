@@ -75,12 +75,9 @@ class Present:
         fresh: set[tuple[object, ...]] = set()
         ways = ChainMap[UUID, UUID]({}, self._ways)
         for told in rows:
-            if isinstance(told, Superseded) and told.is_undone and ways.get(told.fact_id) != told.by:
-                continue
-            is_barred = isinstance(told, Superseded) and (_has_way(told, ways) or self._is_apart(told))
-            row = _linked(told) if isinstance(told, Superseded) and is_barred and not told.is_undone else told
+            row = told if _key(told) in self._keys else self._fitting(told, ways)
             key = _key(row)
-            is_there = key in self._keys or key in fresh or (isinstance(row, Linked) and _are_tied(row, ways))
+            is_there = key in self._keys or key in fresh or _says_nothing(row, ways)
             if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
                 continue
             if isinstance(row, Superseded):
@@ -88,9 +85,13 @@ class Present:
             fresh.add(key)
             yield row
 
-    def _is_apart(self, row: Superseded) -> bool:
+    def _fitting(self, row: Row, ways: Mapping[UUID, UUID]) -> Row:
+        """*row*, or a link in place of a way that its fact cannot give any more."""
+        if not isinstance(row, Superseded) or row.is_undone:
+            return row
         link = self._apart.get(named(row))
-        return link is not None and link.kind is LinkKind.APART
+        is_apart = link is not None and link.kind is LinkKind.APART
+        return _linked(row) if is_apart or _has_way(row, ways) else row
 
 
 def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
@@ -228,9 +229,15 @@ def _has_way(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
     return ways.get(row.fact_id, row.fact_id) != row.fact_id or row.fact_id in _successors(row.by, ways)
 
 
-def _are_tied(row: Linked, ways: Mapping[UUID, UUID]) -> bool:
-    """Whether the two are one, or one has given way to the other."""
-    return row.other in {row.fact_id, ways.get(row.fact_id)} or ways.get(row.other) == row.fact_id
+def _says_nothing(row: Row, ways: Mapping[UUID, UUID]) -> bool:
+    """Whether *row* takes back what does not hold, or links two that are one, or of which one has given way."""
+    match row:
+        case Superseded(is_undone=True):
+            return ways.get(row.fact_id) != row.by
+        case Linked():
+            return row.other in {row.fact_id, ways.get(row.fact_id)} or ways.get(row.other) == row.fact_id
+        case _:
+            return False
 
 
 def _linked(row: Superseded) -> Linked:
