@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from builders.knowing import AT, nothing, taught
 from nous.fact import Linked, LinkKind, Row
 from nous.learning.finding import Finding
 from nous.learning.known import Knowledge, KnownFact
+from nous.learning.superseding import superseding
 
 Decide = Callable[..., tuple[Row, ...]]
 Snapshot = dict[str, tuple[set[str], int]]
@@ -26,6 +28,11 @@ def fold(rows: Sequence[Row]) -> Knowledge:
     knowledge = Knowledge(embedder_id="", dim=0)
     knowledge.extend(rows, {})
     return knowledge
+
+
+def superseded(old: KnownFact, new: KnownFact, **facts: Any) -> tuple[Row, ...]:
+    """What `nous facts supersede` decides."""
+    return (superseding(old.fact.id, by=new.fact.id, **facts),)
 
 
 class Log:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from builders.knowing import AT
-from builders.settling import Decide, Log, fold, snapshot
+from builders.settling import Decide, Log, fold, snapshot, superseded
 
 from nous.embed.hashed import Hashed
 from nous.errors import BadInput
@@ -15,18 +15,12 @@ from nous.fact import Confirmed, Learned, Linked, LinkKind, Superseded
 from nous.learning.erasing import without_fact, without_session
 from nous.learning.forgotten import wordings
 from nous.learning.joining import joined
-from nous.learning.known import KnownFact
 from nous.learning.mend import mend
 from nous.learning.policy import Policy
 from nous.learning.settling import keeping_apart, merging, offers, unsettling
-from nous.learning.superseding import superseding
 from nous.store.portable import exported
 
 SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"
-
-
-def superseded(old: KnownFact, new: KnownFact, **facts: object) -> tuple[Superseded, ...]:
-    return (superseding(old.fact.id, by=new.fact.id, **facts),)  # type: ignore[arg-type]  # as commands pass them
 
 
 def log(*texts: str) -> Log:
