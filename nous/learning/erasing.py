@@ -181,9 +181,8 @@ class _Rewriter:
         if each is None or each.id is None or row is each.heir or not self._stays(row.fact_id, row.source):
             return None
         merged = self._now(row.merged_from) if row.merged_from else None
-        if merged == each.id:
-            return None  # the two are one now, which has its own row of this
-        row = row if merged == row.merged_from else replace(row, merged_from=merged)
+        if merged != row.merged_from or merged == each.id:
+            row = replace(row, merged_from=None if merged == each.id else merged)
         if each.id == row.fact_id:
             return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
         owner = self._told.get(each.id)

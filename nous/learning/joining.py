@@ -140,16 +140,21 @@ def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[s
 def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
     """*rows* without vectors: the facts as they come, and behind each what no fact behind it is needed for, ties first.
 
-    So the log that they are added to has no fact whose reason may quote another before it has what ties the two.
+    So the log that they are added to has no fact whose reason may quote another before it has what ties the two. What a
+    person has settled comes last, in time; where something was taken back, all that has given way does.
     """
     found = tuple(map(bare, rows))
     places = _places(found)
-    return sorted(found, key=lambda row: (_place(row, places), not isinstance(row, Learned), *_rank(row)))
+    has_undone = any(isinstance(row, Superseded) and row.is_undone for row in found)
 
+    def key(row: Row) -> tuple[bool, int, bool, bool, datetime]:
+        if not isinstance(row, Superseded | Linked):
+            return False, _place(row, places), not isinstance(row, Learned), True, _LAST
+        if row.by_hand or (isinstance(row, Superseded) and has_undone):
+            return True, 0, False, False, row.at
+        return False, _place(row, places), True, False, row.at
 
-def _rank(row: Row) -> tuple[bool, datetime]:
-    """Ties before all else, and in time: one may take back another."""
-    return (False, row.at) if isinstance(row, Superseded | Linked) else (True, _LAST)
+    return sorted(found, key=key)
 
 
 def _places(rows: Iterable[Row]) -> Mapping[UUID, int]:

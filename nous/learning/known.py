@@ -140,6 +140,7 @@ class Knowledge:
         self._vectors = Vectors(dim, fetch=fetch)
         self._foreseen: dict[tuple[bytes, float], Near] = {}
         self._waiting: dict[UUID, None] = {}
+        self._idle: list[Confirmed] = []
 
     def branch(self) -> "Knowledge":
         """A knowledge to try things on, which leaves this one untouched."""
@@ -334,6 +335,9 @@ class Knowledge:
         self._waiting.pop(row.fact_id, None)
         if known := self.get(row.fact_id):
             self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
+        idle, self._idle = self._idle, []
+        for each in idle:
+            self._confirm(each)
 
     def _take_back(self, row: Superseded) -> None:
         """Let the fact be current again, and take what was said in its words from those that it was merged into."""
@@ -342,8 +346,12 @@ class Knowledge:
         if known is None or gone is None or gone.by != row.by:
             return
         for each in tuple(self.successors(row.by)):
-            own = tuple(said for said in each.confirmed if not self.leads_to(said.merged_from, row.fact_id))
-            self._change(each.fact.id, lambda known, own=own: replace(known, confirmed=own))
+            by_merge: list[Confirmed] = []
+            own: list[Confirmed] = []
+            for said in each.confirmed:
+                (by_merge if self.leads_to(said.merged_from, row.fact_id) else own).append(said)
+            self._idle += by_merge
+            self._facts[each.fact.id] = replace(each, confirmed=tuple(own))
         self._change(
             row.by,
             lambda by: replace(
@@ -364,10 +372,11 @@ class Knowledge:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        """Of a merge that does not stand, as in a log that was joined, nothing is taken in."""
+        """Count another source; one that comes by a merge once, and only while that stands."""
         if row.merged_from and not self.leads_to(row.merged_from, row.fact_id):
+            self._idle.append(row)
             return
-        self._change(row.fact_id, lambda known: replace(known, confirmed=(*known.confirmed, row)))
+        self._change(row.fact_id, lambda known: replace(known, confirmed=(*_others(known, row), row)))
         form = Statement(row.text).form
         if self._form_owner(form) is None:
             self._by_form[form] = row.fact_id
@@ -375,3 +384,10 @@ class Knowledge:
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
         if known := self.get(fact_id):
             self._facts[fact_id] = change(known)
+
+
+def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
+    """What else confirms *known*: a merge that was taken back and made again brings the same sources twice."""
+    if not known.undone:
+        return known.confirmed
+    return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))
