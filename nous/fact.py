@@ -4,7 +4,7 @@ A scope's knowledge is an append-only log of rows. What is current is a fold ove
 is ever overwritten and every verdict can be read again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -62,8 +62,8 @@ class Learned:
 class Confirmed:
     """*fact_id* was said again, as *text*, by another source.
 
-    `merged_from` is the fact whose words these are, where that was merged into *fact_id*; the row counts for as long as
-    the merge stands.
+    `merged_from` is the fact whose words these are, where that was merged into *fact_id*. The row counts for that fact
+    where the merge does not stand.
     """
 
     fact_id: UUID
@@ -158,37 +158,47 @@ def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
 
 
 def standing(rows: Iterable[Row]) -> Sequence[Row]:
-    """*rows*, which are a whole log, without the merges that were taken back, and what took them back."""
-    known = tuple(rows)
+    """*rows*, which are a whole log, as if what was taken back had never been."""
+    return tuple(row for row in in_force(tuple(rows)) if row)
+
+
+def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
+    """What each of *rows*, which are a whole log, comes to: None if it was taken back, or takes something back."""
     ways: dict[UUID, Superseded] = {}
-    for row in known:
-        if isinstance(row, Superseded):
-            _follow(row, ways)
-    if not any(isinstance(row, Superseded) and row.is_undone for row in known):
-        return known
-    return tuple(row for row in known if _stands(row, ways))
+    has_undone = False
+    for row in rows:
+        if isinstance(row, Superseded) and not row.is_undone:
+            ways[row.fact_id] = row
+        elif isinstance(row, Superseded):
+            has_undone = True
+            if row.fact_id in ways and ways[row.fact_id].by == row.by:
+                del ways[row.fact_id]
+
+    def now(row: Row) -> Row | None:
+        match row:
+            case Superseded():
+                return row if not has_undone or ways.get(row.fact_id) is row else None
+            case Confirmed(merged_from=UUID() as fact):
+                return attributed(row, _line(fact, ways))
+            case _:
+                return row
+
+    return [now(row) for row in rows]
 
 
-def _follow(row: Superseded, ways: dict[UUID, Superseded]) -> None:
-    """Take *row* into account in *ways*: which row says what each fact has given way to."""
-    if not row.is_undone:
-        ways[row.fact_id] = row
-    elif row.fact_id in ways and ways[row.fact_id].by == row.by:
-        del ways[row.fact_id]
+def _line(fact: UUID, ways: Mapping[UUID, Superseded]) -> Sequence[UUID]:
+    """*fact*, what it was merged into, and so on."""
+    found = [fact]
+    while (way := ways.get(found[-1])) and way.valid_to is None and way.by not in found:
+        found.append(way.by)
+    return found
 
 
-def _stands(row: Row, ways: Mapping[UUID, Superseded]) -> bool:
-    match row:
-        case Superseded():
-            return ways.get(row.fact_id) is row
-        case Confirmed(merged_from=UUID() as fact):
-            passed: set[UUID] = set()
-            while fact not in passed and fact in ways:
-                passed.add(fact)
-                fact = ways[fact].by
-            return row.fact_id in {fact, *passed}
-        case _:
-            return True
+def attributed(row: Confirmed, line: Collection[UUID]) -> Confirmed:
+    """*row*, said of the fact whose words it has, unless *line*, which begins with that, leads to the other."""
+    if row.merged_from is None or row.fact_id in line:
+        return row
+    return replace(row, fact_id=row.merged_from, merged_from=None)
 
 
 def named(row: Row) -> frozenset[UUID]:

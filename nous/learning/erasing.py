@@ -10,7 +10,19 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, embedding, named, standing, tellings
+from nous.fact import (
+    Confirmed,
+    Embedded,
+    Learned,
+    Linked,
+    Row,
+    Superseded,
+    embedding,
+    in_force,
+    named,
+    standing,
+    tellings,
+)
 from nous.learning.normalise import exact_form
 from nous.learning.retelling import Stays, Told, places, settle, tell
 
@@ -90,7 +102,7 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     settle(told, stays)
     touched = {fact for fact, each in told.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
-    past = {id(row) for row in rows} - {id(row) for row in standing(rows)}
+    past = {id(row): now for row, now in zip(rows, in_force(rows), strict=True) if now is not row}
     rewriter = _Rewriter(told, stays, tied | touched, past)
     kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
     return Erased(
@@ -141,10 +153,13 @@ def _vectors(rows: Iterable[Row]) -> int:
 class _Rewriter:
     """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone.
 
-    *past* are rows, by `id`, of merges that were taken back. They stay as long as their facts are what they were.
+    *past* says what rows come to, by `id`, that do not hold as they are, since something was taken back. They stay as
+    long as their facts are what they were.
     """
 
-    def __init__(self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID], past: set[int]) -> None:
+    def __init__(
+        self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID], past: Mapping[int, Row | None]
+    ) -> None:
         self._told = told
         self._stays = stays
         self._suspect = suspect
@@ -155,7 +170,10 @@ class _Rewriter:
         """The row that takes the place of *row*, if one does."""
         if id(row) in self._past:
             is_said = not isinstance(row, Confirmed) or self._stays(row.fact_id, row.source)
-            return row if is_said and all(self._now(fact) == fact for fact in named(row)) else None
+            if is_said and all(self._now(fact) == fact for fact in named(row)):
+                return row
+            now = self._past[id(row)]
+            return self._confirmed(now) if isinstance(now, Confirmed) else None
         match row:
             case Learned():
                 return self._learned(row)
@@ -178,7 +196,7 @@ class _Rewriter:
 
     def _confirmed(self, row: Confirmed) -> Confirmed | None:
         each = self._told.get(row.fact_id)
-        if each is None or each.id is None or row is each.heir or not self._stays(row.fact_id, row.source):
+        if each is None or each.id is None or row == each.heir or not self._stays(row.fact_id, row.source):
             return None
         merged = self._now(row.merged_from) if row.merged_from else None
         if merged != row.merged_from or merged == each.id:

@@ -141,13 +141,16 @@ def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
     """*rows* without vectors: the facts as they come, and behind each what no fact behind it is needed for, ties first.
 
     So the log that they are added to has no fact whose reason may quote another before it has what ties the two. What a
-    person has settled comes last, in time; where something was taken back, all that has given way does.
+    person has settled comes last, in time; where something was taken back, all that has given way does. Then
+    comes what was said of one fact in the words of another: which of the two it counts for depends on all that.
     """
     found = tuple(map(bare, rows))
     places = _places(found)
     has_undone = any(isinstance(row, Superseded) and row.is_undone for row in found)
 
     def key(row: Row) -> tuple[bool, int, bool, bool, datetime]:
+        if isinstance(row, Confirmed) and row.merged_from:
+            return True, 0, False, False, _LAST
         if not isinstance(row, Superseded | Linked):
             return False, _place(row, places), not isinstance(row, Learned), True, _LAST
         if row.by_hand or (isinstance(row, Superseded) and has_undone):

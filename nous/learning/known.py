@@ -1,18 +1,27 @@
 """What a scope knows now: the fold of its log."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from nous.episode import Trust
 from nous.errors import Misconfigured
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LinkKind, LogVersion, Row, Source, Superseded
+from nous.fact import (
+    Confirmed,
+    Embedded,
+    Learned,
+    Linked,
+    LinkKind,
+    LogVersion,
+    Row,
+    Superseded,
+    attributed,
+)
 from nous.learning.index import CandidateIndex, Proposals
 from nous.learning.judge import MOST_CONTRADICTED, Namesakes, Neighbour
+from nous.learning.known_fact import Earlier, KnownFact
 from nous.learning.normalise import subject_form
 from nous.learning.statement import Statement
 from nous.learning.vectors import Fetch, Vectors, stacked
@@ -27,86 +36,6 @@ Near = list[tuple[UUID, float]]
 
 MOST_NEAR = 1000
 """Neighbours that are handed out at most, the nearest."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFact:
-    """A fact with all that was said of it since: who said it, in which other words, and what came of it.
-
-    `undone` has the rows by which it or another gave way, as long as that held, and those that took it back.
-    """
-
-    fact: Fact
-    statement: Statement
-    reason: str
-    confirmed: tuple[Confirmed, ...] = ()
-    superseded: Superseded | None = None
-    replaces: tuple[Superseded, ...] = ()
-    links: tuple[Linked, ...] = ()
-    undone: tuple[Superseded, ...] = ()
-    is_embedded: bool = False
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return (self.fact.source, *(row.source for row in self.confirmed))
-
-    @property
-    def said_as(self) -> tuple[str, ...]:
-        """The words of those who said it again."""
-        return tuple(row.text for row in self.confirmed)
-
-    @property
-    def is_current(self) -> bool:
-        return self.superseded is None
-
-    @property
-    def times_confirmed(self) -> int:
-        """How many episodes have said it, the first one counted."""
-        return len({source.episode_id for source in self.sources})
-
-    @property
-    def latest(self) -> Source:
-        """Who said it last. Who is doubted makes nothing newer that somebody else has said."""
-        is_doubted = self.trust.is_doubted
-        said = [source for source in self.sources if source.trust.is_doubted == is_doubted]
-        return max(said, key=lambda source: source.said_at or datetime.min.replace(tzinfo=UTC))
-
-    @property
-    def said_at(self) -> datetime:
-        """When it was said last, as far as that is known; else when it was learned."""
-        return self.latest.said_at or self.fact.learned_at
-
-    @property
-    def valid_from(self) -> datetime:
-        """When it was said first, as far as that is known; else when it was learned."""
-        return min((source.said_at for source in self.sources if source.said_at), default=self.fact.learned_at)
-
-    @property
-    def trust(self) -> Trust:
-        """The trust in whoever of those who said it is trusted most."""
-        return min((source.trust for source in self.sources), key=list(Trust).index)
-
-    @property
-    def standing_links(self) -> "Mapping[UUID, Linked]":
-        """The link that holds, for each fact that it is linked to: the last one by hand, until that is taken back."""
-        judged = {self.other_of(link): link for link in self.links if not link.by_hand}
-        by_hand = sorted((link for link in self.links if link.by_hand), key=lambda link: link.at)
-        last = {self.other_of(link): link for link in by_hand}
-        return {**last, **judged, **{other: link for other, link in last.items() if link.kind is LinkKind.APART}}
-
-    def other_of(self, link: Linked) -> UUID:
-        """The fact at the other end of one of its links."""
-        return link.other if link.fact_id == self.fact.id else link.fact_id
-
-    def was_said_in(self, episode_id: UUID) -> bool:
-        return any(source.episode_id == episode_id for source in self.sources)
-
-
-class Earlier(NamedTuple):
-    """What was true until another value was said, and until when."""
-
-    known: KnownFact
-    until: datetime
 
 
 class Knowledge:
@@ -199,12 +128,13 @@ class Knowledge:
 
         The last one is current, or has been contradicted. Empty if none was said so.
         """
-        found: list[KnownFact] = []
-        for known in self.successors(self._form_owner(form)):
-            found.append(known)
+        return tuple(self._line_of(self._form_owner(form)))
+
+    def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
+        for known in self.successors(fact_id):
+            yield known
             if known.superseded and known.superseded.valid_to:
-                break
-        return tuple(found)
+                return
 
     def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
         """The fact, what took its place, and so on. A ring, which no writer makes, is cut."""
@@ -345,13 +275,6 @@ class Knowledge:
         gone = known.superseded if known else None
         if known is None or gone is None or gone.by != row.by:
             return
-        for each in tuple(self.successors(row.by)):
-            by_merge: list[Confirmed] = []
-            own: list[Confirmed] = []
-            for said in each.confirmed:
-                (by_merge if self.leads_to(said.merged_from, row.fact_id) else own).append(said)
-            self._idle += by_merge
-            self._facts[each.fact.id] = replace(each, confirmed=tuple(own))
         self._change(
             row.by,
             lambda by: replace(
@@ -365,6 +288,20 @@ class Knowledge:
             self._waiting[row.fact_id] = None
         if subject := subject_form(known.fact.subject):
             self._by_subject.setdefault(subject, {})[row.fact_id] = None
+        for fact_id in [each.fact.id for each in self.successors(row.by)]:
+            self._recount(fact_id)
+
+    def _recount(self, fact_id: UUID) -> None:
+        """Count what came to the fact by a merge that does not stand any more for those whose words it has."""
+        known = self[fact_id]
+        stays: list[Confirmed] = []
+        moves: list[Confirmed] = []
+        for row in known.confirmed:
+            line = (each.fact.id for each in self._line_of(row.merged_from))
+            (stays if row.merged_from is None or fact_id in line else moves).append(row)
+        self._facts[fact_id] = replace(known, confirmed=tuple(stays))
+        for row in moves:
+            self._confirm(row)
 
     def _link(self, row: Linked) -> None:
         """Both ways: each of the two tells of the other."""
@@ -372,14 +309,18 @@ class Knowledge:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        """Count another source; one that comes by a merge once, and only while that stands."""
-        if row.merged_from and not self.leads_to(row.merged_from, row.fact_id):
+        """Count another source; one that comes by a merge which does not stand, for the fact whose words it has."""
+        line = [known.fact.id for known in self._line_of(row.merged_from)]
+        said = attributed(row, line) if line else row
+        if said is not row:
             self._idle.append(row)
-            return
-        self._change(row.fact_id, lambda known: replace(known, confirmed=(*_others(known, row), row)))
-        form = Statement(row.text).form
+            known = self[said.fact_id]
+            if (said.source, said.text) in {(each.source, each.text) for each in (known.fact, *known.confirmed)}:
+                return
+        self._change(said.fact_id, lambda known: replace(known, confirmed=(*_others(known, said), said)))
+        form = Statement(said.text).form
         if self._form_owner(form) is None:
-            self._by_form[form] = row.fact_id
+            self._by_form[form] = said.fact_id
 
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
         if known := self.get(fact_id):

@@ -110,11 +110,12 @@ def keeping_apart(
     return (_link(one, other, reason=reason, at=at, kind=LinkKind.APART, before=link),)
 
 
-def unsettling(one: KnownFact, other: KnownFact, *, knowledge: Knowledge, reason: str, at: datetime) -> tuple[Row, ...]:
+def unsettling(one: KnownFact, other: KnownFact, *, reason: str, at: datetime, **_: Knowledge) -> tuple[Row, ...]:
     """Undo that one of two facts was merged into the other or gave way to it, or else that they are kept apart."""
     for gone, by in ((one, other), (other, one)):
         if gone.superseded and gone.superseded.by == by.fact.id:
-            return tuple(_taken_back(gone, by, knowledge=knowledge, reason=reason, at=at))
+            row = Superseded(fact_id=gone.fact.id, by=by.fact.id, reason=reason, at=at, by_hand=True, is_undone=True)
+            return (row,)
     link = one.standing_links.get(other.fact.id)
     if link is None or link.kind is not LinkKind.APART:
         return ()
@@ -122,26 +123,6 @@ def unsettling(one: KnownFact, other: KnownFact, *, knowledge: Knowledge, reason
     before = judged[-1] if judged else None
     kind = before.kind if before else LinkKind.RELATED
     return (_link(one, other, reason=reason, at=at, kind=kind, before=before),)
-
-
-def _taken_back(gone: KnownFact, by: KnownFact, *, knowledge: Knowledge, reason: str, at: datetime) -> Iterator[Row]:
-    """The row that lets *gone* be current again, and what was said in its words since."""
-    yield Superseded(fact_id=gone.fact.id, by=by.fact.id, reason=reason, at=at, by_hand=True, is_undone=True)
-    own = {(gone.fact.source, gone.fact.text), *((row.source, row.text) for row in gone.confirmed)}
-    for each in knowledge.successors(by.fact.id):
-        for row in each.confirmed:
-            if knowledge.leads_to(row.merged_from, gone.fact.id) and (row.source, row.text) not in own:
-                own.add((row.source, row.text))
-                through = None if row.merged_from == gone.fact.id else row.merged_from
-                yield Confirmed(
-                    fact_id=gone.fact.id,
-                    source=row.source,
-                    text=row.text,
-                    reason=row.reason,
-                    at=row.at,
-                    similarity=row.similarity,
-                    merged_from=through,
-                )
 
 
 def _link(
