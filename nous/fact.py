@@ -158,12 +158,12 @@ def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
 
 
 def standing(rows: Iterable[Row]) -> Sequence[Row]:
-    """*rows*, which are a whole log, as if what was taken back had never been."""
+    """Return the rows of a whole log as if what was taken back had never been."""
     return tuple(row for row in in_force(tuple(rows)) if row)
 
 
 def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
-    """What each of *rows*, which are a whole log, comes to: None if it was taken back, or takes something back."""
+    """Return the effective form of each row of a whole log: None if it was taken back, or takes something back."""
     ways: dict[UUID, Superseded] = {}
     has_undone = False
     for row in rows:
@@ -195,7 +195,7 @@ def _line(fact: UUID, ways: Mapping[UUID, Superseded]) -> Sequence[UUID]:
 
 
 def attributed(row: Confirmed, line: Collection[UUID]) -> Confirmed:
-    """*row*, said of the fact whose words it has, unless *line*, which begins with that, leads to the other."""
+    """Return *row* as said of the fact whose words it has, unless *line*, which begins there, leads to the other."""
     if row.merged_from is None or row.fact_id in line:
         return row
     return replace(row, fact_id=row.merged_from, merged_from=None)

@@ -14,7 +14,7 @@ from nous.fact import LinkKind
 from nous.kit import Kit
 from nous.learning.known import Earlier, KnownFact
 from nous.learning.settling import offers
-from nous.recall.context import LONGEST, Notes, arranged, block, left_out, ranked, told
+from nous.recall.context import LONGEST, Notes, arranged, block, facts_told, left_out, ranked
 from nous.recall.hits import Filters, Remembrance
 from nous.recall.library import Library
 from nous.recall.query import asked
@@ -43,16 +43,16 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     """
     world, within = build(app.settings), Scope.parse(scope)
     notes, doubted = _gathered(world.kit, within, query)
-    text = block(notes, budget=budget)
+    told = block(notes, budget=budget)
     if as_json:
-        print_json({"block": text, "left_out": doubted, "facts": _objects(notes, budget)})
-    elif text:
-        say(text)
+        print_json({"block": told, "left_out": doubted, "facts": _objects(notes, budget)})
+    elif told:
+        say(told)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
         say(f"nous: nothing is known in {scope}{elsewhere(world, within)}", err=True)
     if query.strip() and is_trivial(query):
         say(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
-    if not text and block(notes):
+    if not told and block(notes):
         say(f"nous: no note fits into {budget:,} characters", err=True)
     if doubted:
         verb = "is" if doubted == 1 else "are"
@@ -87,7 +87,7 @@ def _objects(notes: Notes, budget: int) -> list[dict[str, Any]]:
             "earlier": _earlier_object(notes.earlier.get(known.fact.id)),
             "may_replace": old.fact.id if (old := replaceable.get(known.fact.id)) else None,
         }
-        for known in told(notes, budget=budget)
+        for known in facts_told(notes, budget=budget)
     ]
 
 

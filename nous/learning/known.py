@@ -161,7 +161,7 @@ class Knowledge:
         return frozenset(known.fact.id for other in apart for known in self.successors(other)) - {fact_id}
 
     def _predecessors(self, fact_id: UUID, *, merged_only: bool = False) -> Iterator[tuple[KnownFact, Superseded]]:
-        """What gave way to the fact, what gave way to that, and so on, each with the row that says so."""
+        """Walk the facts that gave way to this one, directly or through others, each with the row that says so."""
         passed, waiting = {fact_id}, [fact_id]
         while waiting and (known := self.get(waiting.pop())):
             for row in known.replaces:
@@ -328,7 +328,7 @@ class Knowledge:
 
 
 def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
-    """What else confirms *known*: a merge that was taken back and made again brings the same sources twice."""
+    """Return the other confirmations of *known*: a merge that is made again brings the same sources twice."""
     if not known.undone:
         return known.confirmed
     return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

@@ -85,7 +85,7 @@ class KnownFact:
 
 
 class Earlier(NamedTuple):
-    """What was true until another value was said, and until when."""
+    """An earlier value, and the time until which it was true."""
 
     known: KnownFact
     until: datetime

@@ -95,12 +95,12 @@ def block(notes: Notes, *, budget: int = LONGEST) -> str:
     The block is marked by the digest of what stands in it, so that nothing in it can end it.
     """
     last, room = _last_session(notes, budget)
-    parts = [part for part in (last, _known(notes, told(notes, budget=budget), room)) if part]
+    parts = [part for part in (last, _known(notes, facts_told(notes, budget=budget), room)) if part]
     return _wrapped("\n\n".join(parts)) if parts else ""
 
 
-def told(notes: Notes, *, budget: int = LONGEST) -> list[KnownFact]:
-    """The facts that have a note in the block."""
+def facts_told(notes: Notes, *, budget: int = LONGEST) -> list[KnownFact]:
+    """Return the facts that have a note in the block."""
     room = _last_session(notes, budget)[1]
     return [notes.facts[at - 1] for at in _fitting([*_of_facts(notes.facts, notes)], room)[1:]]
 
@@ -111,7 +111,7 @@ def _wrapped(text: str) -> str:
 
 
 def _last_session(notes: Notes, budget: int) -> tuple[str, int]:
-    """What the block tells of the last session, and the characters that are left for facts."""
+    """Return the part of the block on the last session, and the characters that are left for facts."""
     room = min(budget, LONGEST) - len(_wrapped(""))
     lines = [*_of_last_session(notes)]
     labels = {f"## {section.label}" for section in notes.anchor.summary.sections} if notes.anchor else ()
@@ -172,7 +172,7 @@ def _of_facts(facts: Sequence[KnownFact], notes: Notes) -> Iterator[str]:
 
 
 def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
-    """What was true before *known*, as a mark of its note."""
+    """Return the value before *known* as a mark of its note; empty where there is none."""
     found = earlier.get(known.fact.id)
     return f"; until {found.until:%Y-%m-%d}: {_quoted(found.known)}" if found else ""
 

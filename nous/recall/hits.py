@@ -17,7 +17,7 @@ class Remembrance(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierValue:
-    """What a fact said before, and until when that was true."""
+    """A value that a fact had before, and the time until which it was true."""
 
     id: UUID
     text: str
@@ -78,7 +78,7 @@ def _distance(trust: Trust) -> int:
 
 
 def earlier_values(fact_id: UUID, knowledge: Knowledge) -> tuple[EarlierValue, ...]:
-    """What was true in place of a fact before, latest first."""
+    """Return the values that a fact had before, latest first."""
     found = knowledge.earlier(fact_id)
     return tuple(EarlierValue(id=each.known.fact.id, text=each.known.fact.text, until=each.until) for each in found)
 

@@ -115,7 +115,7 @@ def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
 
 
 def _of_succession(row: Superseded, known: KnownFact, *, is_past: bool) -> str:
-    """How *known* stands to the other fact of *row*; *is_past* where that was taken back."""
+    """Name the relation of *known* to the other fact of *row*; *is_past* where that was taken back."""
     if row.is_undone:
         return "was separated again from"
     is_old = row.fact_id == known.fact.id

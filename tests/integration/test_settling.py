@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
-from nous.bus.base import Bus, Refused, Verdict
+from nous.bus.base import Bus, Lane, Refused, Verdict
+from nous.bus.keys import BusKeys
 from nous.cli.frame import BAD_INPUT, UNAVAILABLE
 from nous.cli.knowing import knowledge_of
 from nous.effects import AppendFacts, Effects
+from nous.events import FactsUnembedded
 from nous.fact import Linked, LinkKind
 from nous.scope import Scope
 from nous.wiring import World
@@ -140,6 +142,19 @@ def test_a_scope_that_others_teach_all_the_time_is_given_up_in_the_end(
 
     refusals[0] = 1000
     assert nous("facts", "unsettle", ids[SHEET], ids[PORT]).exit_code == UNAVAILABLE
+
+
+def test_a_fact_without_a_vector_that_is_current_again_is_handed_to_workers(
+    nous: Nous, world: World, ids: Ids, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nous("facts", "merge", ids[SHEET], ids[PORT])
+    stream = BusKeys().stream(FactsUnembedded.type, Lane.LIVE)
+    before = world.client.xlen(stream)
+
+    monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
+    nous("facts", "unsettle", ids[SHEET], ids[PORT])
+
+    assert world.client.xlen(stream) == before + 1
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,18 @@ from builders.settling import Decide, Log, fold, snapshot, superseded
 
 from nous.embed.hashed import Hashed
 from nous.errors import BadInput
-from nous.fact import Confirmed, Learned, Linked, LinkKind, Superseded
+from nous.events import FactLinked
+from nous.fact import Learned, LinkKind, Superseded
+from nous.learning.announcing import repairs, unembedded
 from nous.learning.erasing import without_fact, without_session
+from nous.learning.finding import linked
 from nous.learning.forgotten import wordings
 from nous.learning.joining import joined
-from nous.learning.mend import mend
+from nous.learning.judge import Linked as Verdict
+from nous.learning.mend import Mended, mend
 from nous.learning.policy import Policy
 from nous.learning.settling import keeping_apart, merging, offers, unsettling
+from nous.scope import Scope
 from nous.store.portable import exported
 
 SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"
@@ -253,19 +258,6 @@ def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
     assert snapshot(fold(here)) == snapshot(made.knowledge)
 
 
-def test_rows_of_older_releases_say_what_they_said() -> None:
-    made = log()
-    fact, into = made.id(SHEET), made.id(PORT)
-    source = made.fact(SHEET).fact.source
-    made.append(
-        Confirmed(fact_id=into, source=source, text=SHEET, reason="", at=AT),
-        Superseded(fact_id=fact, by=into, reason="", at=AT),
-    )
-
-    assert snapshot(made.knowledge)[PORT] == ({"s0", "s1"}, 2)
-    assert snapshot(fold([row for row, _ in without_session(made.rows, "s2").rows]))[PORT] == ({"s0", "s1"}, 2)
-
-
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
     made = log()
     for number, (old, new) in enumerate(((TEA, SHEET), (SHEET, PORT))):
@@ -277,13 +269,15 @@ def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged()
     assert [(each.known.fact.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]
 
 
-def test_the_link_that_holds_is_the_last_by_hand_until_that_is_taken_back() -> None:
+def test_a_possible_duplicate_is_announced_as_one() -> None:
     made = log()
-    made.settle(keeping_apart, SHEET, PORT, reason="two services")
-    assert made.fact(PORT).standing_links[made.id(SHEET)].kind is LinkKind.APART
+    verdict = Verdict(fact_id=made.id(PORT), reason="near", similarity=0.8, kind=LinkKind.DUPLICATE, likelihood=0.7)
+    fact = made.fact(SHEET).fact
+    cause = unembedded(Scope(), state="", at=AT)
 
-    made.settle(unsettling, SHEET, PORT)
+    [event] = repairs(cause, [Mended(fact=fact, verdict=verdict, rows=())], by="worker", at=AT)
 
-    standing = made.fact(PORT).standing_links[made.id(SHEET)]
-    assert (standing.kind, standing.likelihood, standing.reason) == (LinkKind.DUPLICATE, 0.5, "both near")
-    assert sum(isinstance(row, Linked) for row in made.rows) == 3
+    assert isinstance(event, FactLinked)
+    assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))
+    row = linked(fact.id, verdict, at=AT)
+    assert (row.kind, row.likelihood) == (LinkKind.DUPLICATE, 0.7)
