@@ -4,11 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from nous.cli.show import counted
 from nous.fact import LinkKind
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.settling import offers_of
 from nous.readable import one_line, shortened
-from nous.recall.hits import earlier_values
+from nous.recall.hits import EarlierValue, earlier_values
+
+_MOST_EARLIER = 3
 
 
 def fact_lines(known: KnownFact, knowledge: Knowledge) -> Iterator[str]:
@@ -23,13 +26,20 @@ def fact_lines(known: KnownFact, knowledge: Knowledge) -> Iterator[str]:
         then = f"until {gone.valid_to:%Y-%m-%d}, then" if gone.valid_to else "now"
         yield f"  {then}: {_named(knowledge.get(gone.by))}"
         return
-    for each in knowledge.earlier(fact.id):
-        yield f"  earlier, until {each.until:%Y-%m-%d}: {_named(each.known)}"
+    yield from (f"  {line}" for line in earlier_lines(earlier_values(fact.id, knowledge)))
     for offer in offers_of(known, knowledge):
         if offer.link.kind is LinkKind.UPDATE:
             is_newer = offer.newer.fact.id == fact.id
             relation, other = ("may replace", offer.older) if is_newer else ("may be replaced by", offer.newer)
             yield f"  {relation}: {_named(other)}"
+
+
+def earlier_lines(earlier: Sequence[EarlierValue]) -> Iterator[str]:
+    """The latest of the values that a fact had before, and how many there are besides."""
+    for each in earlier[:_MOST_EARLIER]:
+        yield f"earlier, until {each.until:%Y-%m-%d}: {shortened(each.text, 90)}  {each.id}"
+    if (more := len(earlier) - _MOST_EARLIER) > 0:
+        yield f"and before: {counted(more, 'value')}"
 
 
 def _named(known: KnownFact | None) -> str:

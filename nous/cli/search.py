@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nous.cli.fact_lines import place_told
+from nous.cli.fact_lines import earlier_lines, place_told
 from nous.cli.frame import App
 from nous.cli.knowing import elsewhere
 from nous.cli.show import print_json, say
@@ -99,5 +99,5 @@ def _told(hit: Hit) -> str:
     if hit.superseded_by:
         until = f"until {hit.valid_to:%Y-%m-%d}, then" if hit.valid_to else "now"
         lines.insert(1, f"         {until}: {hit.superseded_by}")
-    lines[1:1] = [f"         earlier, until {each.until:%Y-%m-%d}: {shortened(each.text, 90)}" for each in hit.earlier]
+    lines[1:1] = [f"         {line}" for line in earlier_lines(hit.earlier)]
     return "\n".join(lines)

@@ -23,6 +23,8 @@ from nous.scope import Scope
 from nous.wiring import World, build
 
 _REFUSALS = 100
+_LONGEST_REASON = 1000
+"""Characters of a reason."""
 
 P = ParamSpec("P")
 _SCOPE = click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
@@ -180,7 +182,8 @@ def _settled(
             one, other = (one_of(name, knowledge, world, within) for name in names)
             if one is other:
                 raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
-            rows = decide(one, other, knowledge=knowledge, reason=because, at=world.kit.clock())
+            reason = shortened(one_line(because), _LONGEST_REASON)
+            rows = decide(one, other, knowledge=knowledge, reason=reason, at=world.kit.clock())
             effects = _effects(rows, knowledge, world, within)
         if not rows or not isinstance(world.bus.apply(effects), Refused):
             return Settled(one, other, rows)

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from builders.knowing import AT
@@ -49,37 +50,6 @@ def test_possible_duplicates_are_offered_likeliest_first_and_links_of_other_kind
     assert offered(made) == [(TEA, PORT), (SHEET, PORT)]
 
 
-def test_a_pair_of_which_one_is_no_longer_current_is_not_offered() -> None:
-    made = log()
-    made.settle(superseded, PORT, TEA)
-
-    assert offered(made) == []
-
-
-def test_a_fact_that_is_merged_gives_its_sources_and_its_words_to_the_other() -> None:
-    made = log()
-    made.settle(merging, SHEET, PORT)
-
-    again = made.say(SHEET, "s9")
-
-    assert snapshot(made.knowledge)[PORT] == ({"s0", "s1", "s9"}, 3)
-    assert SHEET not in snapshot(made.knowledge)
-    assert (again.verdict.name, again.fact.text) == ("known", PORT)
-    assert made.fact(SHEET).superseded == made.fact(PORT).replaces[0]
-    assert made.fact(PORT).replaces[0].by_hand
-
-
-@pytest.mark.parametrize(
-    ("decide", "one", "other"),
-    [(merging, SHEET, PORT), (keeping_apart, SHEET, PORT), (keeping_apart, PORT, SHEET)],
-)
-def test_settling_twice_adds_nothing(decide: Decide, one: str, other: str) -> None:
-    made = log()
-    made.settle(decide, SHEET, PORT)
-
-    assert made.settle(decide, one, other) == ()
-
-
 @pytest.mark.parametrize("decide", [merging, keeping_apart, superseded])
 def test_what_is_taken_back_is_as_before_whoever_settled_it(decide: Decide) -> None:
     made = log()
@@ -121,15 +91,6 @@ def test_a_merge_is_taken_back_though_the_other_was_merged_meanwhile() -> None:
     assert snapshot(made.knowledge) == {PORT: ({"s0"}, 1), SHEET: ({"s1"}, 1), TEA: ({"s2"}, 1)}
 
 
-def test_what_rules_have_replaced_can_be_taken_back_too() -> None:
-    made = log()
-    made.append(Superseded(fact_id=made.id(SHEET), by=made.id(PORT), reason="a rule", at=AT, valid_to=AT))
-
-    made.settle(unsettling, SHEET, PORT)
-
-    assert {SHEET, PORT} <= snapshot(made.knowledge).keys()
-
-
 def test_facts_that_are_kept_apart_are_offered_no_more_nor_is_what_takes_the_place_of_one() -> None:
     made = log()
     made.settle(keeping_apart, PORT, SHEET)
@@ -148,7 +109,7 @@ def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
     made.say(one, "s0")
     late = made.say("Another matter", "s1")
     learned = next(row for row in late.rows if isinstance(row, Learned))
-    fact = replace(learned.fact, id=made.id("Another").__class__(int=1), text=other)
+    fact = replace(learned.fact, id=UUID(int=1), text=other)
     made.append(Learned(fact=fact, reason=""))
 
     def names() -> list[str]:
