@@ -4,7 +4,7 @@ A scope's knowledge is an append-only log of rows. What is current is a fold ove
 is ever overwritten and every verdict can be read again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -60,7 +60,11 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmed:
-    """*fact_id* was said again, as *text*, by another source."""
+    """*fact_id* was said again, as *text*, by another source.
+
+    `merged_from` is the fact whose words these are, where that was merged into *fact_id*. The row counts for that fact
+    where the merge does not stand.
+    """
 
     fact_id: UUID
     source: Source
@@ -68,6 +72,7 @@ class Confirmed:
     reason: str
     at: datetime
     similarity: float | None = None
+    merged_from: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +80,8 @@ class Superseded:
     """*fact_id* has given way to *by*, at the time *at*; it stays readable.
 
     `valid_to` is until when it was true, where *by* contradicts it; None where both say the same, or one says more.
+    `by_hand` marks what a person has settled. With `is_undone`, the row takes that back: *fact_id* is current again. It
+    is a field and no kind of row of its own, so that older releases can read the log: to them, the two stay merged.
     """
 
     fact_id: UUID
@@ -83,6 +90,8 @@ class Superseded:
     at: datetime
     similarity: float | None = None
     valid_to: datetime | None = None
+    by_hand: bool = False
+    is_undone: bool = False
 
 
 class LinkKind(StrEnum):
@@ -102,7 +111,9 @@ class LinkKind(StrEnum):
 class Linked:
     """*fact_id* and *other* are close, and *reason* says why both were kept.
 
-    `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links.
+    `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links. Of
+    several links between two facts the last holds, unless a person keeps them apart; a later link `by_hand` of another
+    kind takes that back.
     """
 
     fact_id: UUID
@@ -112,6 +123,7 @@ class Linked:
     similarity: float | None = None
     kind: LinkKind = LinkKind.RELATED
     likelihood: float | None = None
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +157,57 @@ def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
                 pass
 
 
+def standing(rows: Iterable[Row]) -> Sequence[Row]:
+    """Return the rows of a whole log as if what was taken back had never been."""
+    return tuple(row for row in in_force(tuple(rows)) if row)
+
+
+def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
+    """Return the effective form of each row of a whole log: None if it was taken back, or takes something back."""
+    ways: dict[UUID, Superseded] = {}
+    has_undone = False
+    for row in rows:
+        if isinstance(row, Superseded) and not row.is_undone:
+            ways[row.fact_id] = row
+        elif isinstance(row, Superseded):
+            has_undone = True
+            if row.fact_id in ways and ways[row.fact_id].by == row.by:
+                del ways[row.fact_id]
+
+    def now(row: Row) -> Row | None:
+        match row:
+            case Superseded():
+                return row if not has_undone or ways.get(row.fact_id) is row else None
+            case Confirmed(merged_from=UUID() as fact):
+                return attributed(row, _line(fact, ways))
+            case _:
+                return row
+
+    return [now(row) for row in rows]
+
+
+def _line(fact: UUID, ways: Mapping[UUID, Superseded]) -> Sequence[UUID]:
+    """*fact*, what it was merged into, and so on."""
+    found = [fact]
+    while (way := ways.get(found[-1])) and way.valid_to is None and way.by not in found:
+        found.append(way.by)
+    return found
+
+
+def attributed(row: Confirmed, line: Collection[UUID]) -> Confirmed:
+    """Return *row* as said of the fact whose words it has, unless *line*, which begins there, leads to the other."""
+    if row.merged_from is None or row.fact_id in line:
+        return row
+    return replace(row, fact_id=row.merged_from, merged_from=None)
+
+
 def named(row: Row) -> frozenset[UUID]:
     """The facts that *row* tells something of, which rows before it taught."""
     match row:
         case Learned():
             return frozenset()
+        case Confirmed(fact_id=fact, merged_from=UUID() as merged):
+            return frozenset({fact, merged})
         case Confirmed(fact_id=fact) | Embedded(fact_id=fact):
             return frozenset({fact})
         case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):

@@ -11,6 +11,7 @@ from chaos.drill.fault import faults
 
 from nous import events
 from nous.cli import COMMANDS
+from nous.cli.memory import facts
 from nous.settings import Loaded, Settings
 
 ROOT = Path(__file__).parents[1]
@@ -53,6 +54,12 @@ def test_every_command_is_named_and_every_named_command_exists() -> None:
     quoted = {shlex.split(word)[1] for word in QUOTED if re.match(r"nous [a-z]", word)}
 
     assert quoted | set(words_after("nous")) == exist
+
+
+def test_every_command_about_facts_is_named() -> None:
+    quoted = {word.split()[2] for word in QUOTED if re.match(r"nous\s+facts\s+[a-z]", word)}
+
+    assert quoted == set(facts.commands)
 
 
 def test_every_event_is_named() -> None:

@@ -10,9 +10,10 @@ import click
 
 from nous import log
 from nous.bus.ledger import Account
+from nous.cli.fact_lines import fact_lines
 from nous.cli.frame import FAILED, App
 from nous.cli.knowing import knowledge_of
-from nous.cli.memory import episode_lines, fact_lines
+from nous.cli.memory import episode_lines
 from nous.cli.waiting import awaited, has_failed
 from nous.fact import Confirmed, Linked, Row, Superseded
 from nous.learning.known import Knowledge
@@ -111,7 +112,7 @@ def _show(world: World) -> None:
         current = list(knowledge.current())
         click.secho(f"{len(current)} facts", bold=True)
         for known in current:
-            click.echo("\n".join(fact_lines(known)))
+            click.echo("\n".join(fact_lines(known, knowledge)))
         verdicts = [line for row in rows if (line := _verdict(row, knowledge))]
     click.secho(f"\n{len(verdicts)} facts were said again, or nearly", bold=True)
     click.echo("\n".join(verdicts))

@@ -49,8 +49,9 @@ def learn(ctx: click.Context, source: str, *, scope: str, session: str | None, a
     """Learn candidate facts from FILE or standard input, and print a verdict for each.
 
     A line is a JSON text, or an object with `text` and, if known, category, subject, confidence, turns and event_date.
-    The verdict is new, known, richer, supersedes or linked, with the id of the fact that says it now, the reason, and
-    the other fact's id. A line that cannot be used is reported, and the others are learned all the same.
+    The verdict is new, known, richer, supersedes, duplicate (a possible one: see `facts duplicates`) or linked, with
+    the id of the fact that says it now, the reason, and the other fact's id. A line that cannot be used is reported;
+    the others are learned all the same.
     """
     app: App = ctx.obj
     has_complaints = is_told = False

@@ -3,18 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 from urllib.parse import unquote
 
 import click
 
+from nous.cli.fact_lines import fact_lines, fact_object
 from nous.cli.frame import App
 from nous.cli.knowing import elsewhere, episode_of, knowledge_of
 from nous.cli.learn import learn
+from nous.cli.settle import duplicates, keep_apart, merge, supersede, unsettle
 from nous.cli.show import counted, in_words, print_json, say
-from nous.cli.supersede import supersede
 from nous.episode import Episode, Tier
-from nous.learning.known import KnownFact
 from nous.readable import one_line, shortened
 from nous.scope import Scope
 from nous.wiring import World, build
@@ -64,7 +63,8 @@ def _found(world: World, scope: Scope, *, limit: int, editions_of: str | None) -
 def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) -> None:
     """List what is known, what was said last at the end: on which day, by whom, in which session and turns.
 
-    `facts learn` adds to it.
+    What was true before stands below, with the day until which it was. `facts learn` adds to what is known, and `facts
+    duplicates` lists what may be known twice.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -73,15 +73,15 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
     with knowledge_of(world, within) as knowledge:
         known = [each for each in knowledge if everything or each.is_current]
         if as_json:
-            print_json([_as_object(each) for each in known])
+            print_json([fact_object(each, knowledge) for each in known])
         else:
             by_time = sorted(known, key=lambda each: each.said_at)
-            told = "\n".join(line for each in by_time for line in fact_lines(each))
+            told = "\n".join(line for each in by_time for line in fact_lines(each, knowledge))
             say(told or f"no facts in {scope}{elsewhere(world, within)}")
 
 
-facts.add_command(learn)
-facts.add_command(supersede)
+for command in (learn, supersede, duplicates, merge, keep_apart, unsettle):
+    facts.add_command(command)
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
@@ -115,32 +115,3 @@ def _made_by(episode: Episode) -> str:
         return f"extractive summary{edition}"
     cost = f", {episode.tokens.total:,} tokens" if episode.tokens else ""
     return f"summary by {episode.model} with {episode.prompt_version}{cost}{edition}"
-
-
-def fact_lines(known: KnownFact) -> Iterator[str]:
-    """A fact for the eye: what is known, then from where."""
-    fact = known.fact
-    times = f", said by {known.times_confirmed} sessions" if known.times_confirmed > 1 else ""
-    state = "" if known.is_current else "  (superseded)"
-    yield f"{one_line(fact.text)}{state}"
-    place = place_told(fact.source.session_id, fact.source.turns)
-    yield f"  {fact.category}, {known.said_at:%Y-%m-%d}, {known.trust}'s words, {place}{times}  {fact.id}"
-
-
-def place_told(session_id: str, turns: Sequence[int]) -> str:
-    return f"session {session_id}" + (f" turn {', '.join(map(str, turns))}" if turns else "")
-
-
-def _as_object(known: KnownFact) -> dict[str, Any]:
-    return {
-        **asdict(known.fact),
-        "current": known.is_current,
-        "times_confirmed": known.times_confirmed,
-        "sources": [asdict(source) for source in dict.fromkeys(known.sources)],
-        "said_as": known.said_as,
-        "trust": known.trust,
-        "valid_from": known.valid_from,
-        "superseded": asdict(known.superseded) if known.superseded else None,
-        "replaces": [asdict(row) for row in known.replaces],
-        "links": [asdict(link) for link in known.links],
-    }

@@ -7,7 +7,7 @@ import click
 from nous.cli.frame import App
 from nous.cli.knowing import ALL
 from nous.cli.show import print_json, say, table
-from nous.fact import Learned, Superseded
+from nous.fact import Learned, Superseded, standing
 from nous.scope import Scope
 from nous.store.base import NO_VECTORS
 from nous.wiring import World, build
@@ -35,7 +35,7 @@ def scopes(app: App, *, as_json: bool) -> None:
 def _row(world: World, scope: Scope) -> dict[str, Any]:
     rows = world.kit.facts.read(scope, embedder=NO_VECTORS).rows
     learned = {row.fact.id: row.fact.learned_at for row in rows if isinstance(row, Learned)}
-    gave_way = {row.fact_id for row in rows if isinstance(row, Superseded)}
+    gave_way = {row.fact_id for row in standing(rows) if isinstance(row, Superseded)}
     return {
         "scope": str(scope),
         "sessions": len(world.kit.episodes.recent(scope, ALL)),

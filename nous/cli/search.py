@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from nous.cli.fact_lines import earlier_lines, place_told
 from nous.cli.frame import App
 from nous.cli.knowing import elsewhere
-from nous.cli.memory import place_told
 from nous.cli.show import print_json, say
 from nous.embed.absent import present
 from nous.episode import Category
@@ -91,10 +91,13 @@ def _told(hit: Hit) -> str:
     """A hit for the eye: what it is, from where, and why it was found."""
     state = "  (superseded)" if hit.superseded_by else ""
     place = place_told(hit.session_id, hit.turns)
-    return "\n".join(
-        (
-            f"{hit.kind:<8} {shortened(hit.text, 120)}{state}",
-            f"         {place}, {hit.date:%Y-%m-%d}  {hit.id}",
-            f"         by {'; by '.join(hit.found_by)}",
-        )
-    )
+    lines = [
+        f"{hit.kind:<8} {shortened(hit.text, 120)}{state}",
+        f"         {place}, {hit.date:%Y-%m-%d}  {hit.id}",
+        f"         by {'; by '.join(hit.found_by)}",
+    ]
+    if hit.superseded_by:
+        until = f"until {hit.valid_to:%Y-%m-%d}, then" if hit.valid_to else "now"
+        lines.insert(1, f"         {until}: {hit.superseded_by}")
+    lines[1:1] = [f"         {line}" for line in earlier_lines(hit.earlier)]
+    return "\n".join(lines)

@@ -94,11 +94,13 @@ def _place(source: Source) -> Iterator[str]:
 def _relative(relative: Relative) -> Iterator[str]:
     """Of two facts that cannot both be true, `valid_to` is until when the older one was."""
     reason = one_line(relative.reason)
+    hand = f" (by hand, on {_day(relative.at)})" if relative.by_hand else ""
     if relative.relation == GAVE_WAY:
-        yield f"\ngave way on {_day(relative.valid_to or relative.at)} to {relative.fact_id}: {reason}"
+        yield f"\ngave way on {_day(relative.valid_to or relative.at)} to {relative.fact_id}: {reason}{hand}"
     else:
         until = f", which was true until {_day(relative.valid_to)}" if relative.valid_to else ""
-        yield f"\n{relative.relation} {relative.fact_id}{until}: {reason}"
+        likely = "" if relative.likelihood is None else f" (likelihood {relative.likelihood:.2f})"
+        yield f"\n{relative.relation} {relative.fact_id}{until}{likely}: {reason}{hand}"
     yield f"  {shortened(relative.text, 300)}"
 
 

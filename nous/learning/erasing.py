@@ -10,7 +10,19 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded, embedding, named, tellings
+from nous.fact import (
+    Confirmed,
+    Embedded,
+    Learned,
+    Linked,
+    Row,
+    Superseded,
+    embedding,
+    in_force,
+    named,
+    standing,
+    tellings,
+)
 from nous.learning.normalise import exact_form
 from nous.learning.retelling import Stays, Told, places, settle, tell
 
@@ -63,7 +75,7 @@ def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
 
     Forgetting it alone would make them current again.
     """
-    known = tuple(rows)
+    known = standing(rows)
     forms: defaultdict[UUID, set[str]] = defaultdict(set)
     owners: defaultdict[str, set[UUID]] = defaultdict(set)
     before: defaultdict[UUID, set[UUID]] = defaultdict(set)
@@ -90,7 +102,8 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     settle(told, stays)
     touched = {fact for fact, each in told.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
-    rewriter = _Rewriter(told, stays, tied | touched)
+    past = {id(row): now for row, now in zip(rows, in_force(rows), strict=True) if now is not row}
+    rewriter = _Rewriter(told, stays, tied | touched, past)
     kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
     return Erased(
         rows=kept,
@@ -138,16 +151,29 @@ def _vectors(rows: Iterable[Row]) -> int:
 
 
 class _Rewriter:
-    """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone."""
+    """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone.
 
-    def __init__(self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID]) -> None:
+    *past* says what rows come to, by `id`, that do not hold as they are, since something was taken back. They stay as
+    long as their facts are what they were.
+    """
+
+    def __init__(
+        self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID], past: Mapping[int, Row | None]
+    ) -> None:
         self._told = told
         self._stays = stays
         self._suspect = suspect
+        self._past = past
         self._places = {id(place.row): place for place in places(told)}
 
     def __call__(self, row: Row) -> Row | None:
         """The row that takes the place of *row*, if one does."""
+        if id(row) in self._past:
+            is_said = not isinstance(row, Confirmed) or self._stays(row.fact_id, row.source)
+            if is_said and all(self._now(fact) == fact for fact in named(row)):
+                return row
+            now = self._past[id(row)]
+            return self._confirmed(now) if isinstance(now, Confirmed) else None
         match row:
             case Learned():
                 return self._learned(row)
@@ -170,8 +196,11 @@ class _Rewriter:
 
     def _confirmed(self, row: Confirmed) -> Confirmed | None:
         each = self._told.get(row.fact_id)
-        if each is None or each.id is None or row is each.heir or not self._stays(row.fact_id, row.source):
+        if each is None or each.id is None or row == each.heir or not self._stays(row.fact_id, row.source):
             return None
+        merged = self._now(row.merged_from) if row.merged_from else None
+        if merged != row.merged_from or merged == each.id:
+            row = replace(row, merged_from=None if merged == each.id else merged)
         if each.id == row.fact_id:
             return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
         owner = self._told.get(each.id)
@@ -194,7 +223,7 @@ class _Rewriter:
             return None
         if (one, other) == (row.fact_id, row.other):
             return row
-        return replace(row, fact_id=one, other=other, reason=FORGOTTEN, similarity=None)
+        return replace(row, fact_id=one, other=other, reason=FORGOTTEN, similarity=None, likelihood=None)
 
     def _now(self, fact: UUID) -> UUID | None:
         each = self._told.get(fact)

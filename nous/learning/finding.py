@@ -87,6 +87,7 @@ def confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occasi
     """The fact that *verdict* names was said again; the wording is kept as evidence, whoever said it."""
     fact = known[verdict.fact_id]
     source = _source(candidate, occasion)
+    line = known.line(exact_form(candidate.text))
     row = Confirmed(
         fact_id=verdict.fact_id,
         source=source,
@@ -94,6 +95,7 @@ def confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occasi
         reason=verdict.reason,
         at=occasion.at,
         similarity=verdict.similarity,
+        merged_from=line[0].fact.id if line[1:] and line[-1].fact.id == verdict.fact_id else None,
     )
     is_new = not fact.was_said_in(source.episode_id)
     return Finding(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,), has_new_source=is_new)
@@ -113,17 +115,9 @@ def learned(
     match verdict:
         case New():
             return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new,))
-        case Linked(fact_id=other):
-            linked = LinkedRow(
-                fact_id=fact.id,
-                other=other,
-                reason=verdict.reason,
-                at=occasion.at,
-                similarity=verdict.similarity,
-                kind=verdict.kind,
-                likelihood=verdict.likelihood,
-            )
-            return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new, linked))
+        case Linked():
+            link = linked(fact.id, verdict, at=occasion.at)
+            return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new, link))
         case Richer(fact_id=other, reason=reason, similarity=similarity):
             gone = Superseded(fact_id=other, by=fact.id, reason=reason, at=occasion.at, similarity=similarity)
             return Finding(
@@ -148,6 +142,19 @@ def _contradicting(
     late = Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
     told = late if past is fact else verdict
     return Finding(candidate=candidate, verdict=told, fact=fact, replaced=past, rows=(new, gone))
+
+
+def linked(fact_id: UUID, verdict: Linked, *, at: datetime) -> LinkedRow:
+    """The row that links a fact to the one that *verdict* names."""
+    return LinkedRow(
+        fact_id=fact_id,
+        other=verdict.fact_id,
+        reason=verdict.reason,
+        at=at,
+        similarity=verdict.similarity,
+        kind=verdict.kind,
+        likelihood=verdict.likelihood,
+    )
 
 
 def _said(fact: Fact, candidate: CandidateFact, occasion: Occasion) -> Said:

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from uuid import UUID
 
 from nous.episode import Episode
-from nous.fact import Row, tellings
+from nous.fact import Row, standing, tellings
 from nous.learning.normalise import exact_form
 from nous.learning.usable import Unusable
 from nous.scope import Scope
@@ -38,7 +38,7 @@ def mark_of(scope: Scope, form: str) -> str:
 
 def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
     """Every exact form in which any of *facts* was said; empty where there are none."""
-    return frozenset(exact_form(text) for fact, _, text in tellings(rows) if fact in facts)
+    return frozenset(exact_form(text) for fact, _, text in tellings(standing(rows)) if fact in facts)
 
 
 def without_candidates(episode: Episode, forms: Collection[str]) -> Episode:

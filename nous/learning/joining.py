@@ -1,11 +1,26 @@
 """Rows of somebody else's log, joined to a log. Pure: rows go in, rows come out."""
 
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, bare, named, tellings
+from nous.fact import (
+    Confirmed,
+    Embedded,
+    Fact,
+    Learned,
+    Linked,
+    LinkKind,
+    Row,
+    Source,
+    Superseded,
+    bare,
+    named,
+    standing,
+    tellings,
+)
 from nous.learning.erasing import FORGOTTEN, without
 from nous.learning.judge import SAME_TEXT, New
 from nous.learning.known import Knowledge
@@ -16,6 +31,7 @@ from nous.learning.retelling import Stays
 LEFT_BEHIND = "the reason may have quoted a fact that did not come along, and was left behind"
 """In place of a reason that may quote it."""
 
+_LAST = datetime.max.replace(tzinfo=UTC)
 _QUOTELESS = {New().reason, NOT_COMPARED, NOT_ALL_COMPARED, FORGOTTEN, LEFT_BEHIND}
 """Reasons that name no other fact."""
 
@@ -38,32 +54,44 @@ class Present:
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._keys: set[tuple[object, ...]] = set()
         self._ways: dict[UUID, UUID] = {}
+        self._apart: dict[frozenset[UUID], Linked] = {}
         self.extend(rows)
 
     def extend(self, rows: Iterable[Row]) -> None:
         for row in rows:
             self._keys.add(_key(row))
             if isinstance(row, Superseded):
-                self._ways[row.fact_id] = row.by
+                _follow(row, self._ways)
+            elif isinstance(row, Linked) and row.by_hand:
+                self._apart[named(row)] = max(row, self._apart.get(named(row), row), key=lambda each: each.at)
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Those of *rows* that the log has not, each once, but for those about facts that neither has.
 
         A fact gives way once, and never to itself, though two who have the same facts may each have found so in another
-        way. What would give way to something else besides is linked to that, since reasons may quote it.
+        way. What would give way to something else besides is linked to that, since reasons may quote it; and so is what
+        a person keeps apart here. What a person took back elsewhere is taken back here, where it holds.
         """
         fresh: set[tuple[object, ...]] = set()
         ways = ChainMap[UUID, UUID]({}, self._ways)
         for told in rows:
-            row = _linked(told) if isinstance(told, Superseded) and _has_way(told, ways) else told
+            row = told if _key(told) in self._keys else self._fitting(told, ways)
             key = _key(row)
-            is_there = key in self._keys or key in fresh or (isinstance(row, Linked) and _are_tied(row, ways))
+            is_there = key in self._keys or key in fresh or _says_nothing(row, ways)
             if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
                 continue
             if isinstance(row, Superseded):
-                ways[row.fact_id] = row.by
+                _follow(row, ways)
             fresh.add(key)
             yield row
+
+    def _fitting(self, row: Row, ways: Mapping[UUID, UUID]) -> Row:
+        """*row*, or a link in place of a way that its fact cannot give any more."""
+        if not isinstance(row, Superseded) or row.is_undone:
+            return row
+        link = self._apart.get(named(row))
+        is_apart = link is not None and link.kind is LinkKind.APART
+        return _linked(row) if is_apart or _has_way(row, ways) else row
 
 
 def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
@@ -112,11 +140,24 @@ def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[s
 def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
     """*rows* without vectors: the facts as they come, and behind each what no fact behind it is needed for, ties first.
 
-    So the log that they are added to has no fact whose reason may quote another before it has what ties the two.
+    So the log that they are added to has no fact whose reason may quote another before it has what ties the two. What a
+    person has settled comes last, in time; where something was taken back, all that has given way does. Then
+    comes what was said of one fact in the words of another: which of the two it counts for depends on all that.
     """
     found = tuple(map(bare, rows))
     places = _places(found)
-    return sorted(found, key=lambda row: (_place(row, places), not isinstance(row, Learned), not is_tie(row)))
+    has_undone = any(isinstance(row, Superseded) and row.is_undone for row in found)
+
+    def key(row: Row) -> tuple[bool, int, bool, bool, datetime]:
+        if isinstance(row, Confirmed) and row.merged_from:
+            return True, 0, False, False, _LAST
+        if not isinstance(row, Superseded | Linked):
+            return False, _place(row, places), not isinstance(row, Learned), True, _LAST
+        if row.by_hand or (isinstance(row, Superseded) and has_undone):
+            return True, 0, False, False, row.at
+        return False, _place(row, places), True, False, row.at
+
+    return sorted(found, key=key)
 
 
 def _places(rows: Iterable[Row]) -> Mapping[UUID, int]:
@@ -142,7 +183,7 @@ def _as_one(rows: Sequence[Row], log: Sequence[Row]) -> Iterator[Row]:
     What has given way, or gives way now, is history: nothing becomes part of that, and it becomes part of nothing. But
     what was said again once stays that, whatever has become of it.
     """
-    past = {row.fact_id for row in rows if isinstance(row, Superseded)}
+    past = {row.fact_id for row in standing(rows) if isinstance(row, Superseded)}
     again = {(row.source.event_id, row.text): row.fact_id for row in log if isinstance(row, Confirmed)}
     known = Knowledge(embedder_id="", dim=0)
     known.extend(log, {})
@@ -168,7 +209,11 @@ def _said_again(fact: Fact, same: UUID) -> Confirmed:
 def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
     """*row*, said of the facts that those it names are now; None where it would tie one to itself."""
     match row:
-        case Confirmed() | Embedded():
+        case Confirmed():
+            one = same.get(row.fact_id, row.fact_id)
+            merged = same.get(row.merged_from, row.merged_from) if row.merged_from else None
+            return replace(row, fact_id=one, merged_from=None if merged == one else merged)
+        case Embedded():
             return replace(row, fact_id=same.get(row.fact_id, row.fact_id))
         case Superseded():
             return replace(row, by=same.get(row.by, row.by))
@@ -179,14 +224,28 @@ def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
             return row
 
 
+def _follow(row: Superseded, ways: MutableMapping[UUID, UUID]) -> None:
+    """Take *row* into account in *ways*: what each fact has given way to."""
+    if not row.is_undone:
+        ways[row.fact_id] = row.by
+    elif ways.get(row.fact_id) == row.by:
+        ways[row.fact_id] = row.fact_id
+
+
 def _has_way(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
     """Whether the fact has given way already, or would come round to itself."""
-    return row.fact_id in ways or row.fact_id in _successors(row.by, ways)
+    return ways.get(row.fact_id, row.fact_id) != row.fact_id or row.fact_id in _successors(row.by, ways)
 
 
-def _are_tied(row: Linked, ways: Mapping[UUID, UUID]) -> bool:
-    """Whether the two are one, or one has given way to the other."""
-    return row.other in {row.fact_id, ways.get(row.fact_id)} or ways.get(row.other) == row.fact_id
+def _says_nothing(row: Row, ways: Mapping[UUID, UUID]) -> bool:
+    """Whether *row* takes back what does not hold, or links two that are one, or of which one has given way."""
+    match row:
+        case Superseded(is_undone=True):
+            return ways.get(row.fact_id) != row.by
+        case Linked():
+            return row.other in {row.fact_id, ways.get(row.fact_id)} or ways.get(row.other) == row.fact_id
+        case _:
+            return False
 
 
 def _linked(row: Superseded) -> Linked:
@@ -212,8 +271,8 @@ def _key(row: Row) -> tuple[object, ...]:
         case Confirmed():
             return "confirmed", row.fact_id, row.source.event_id, row.text
         case Superseded():
-            return "superseded", row.fact_id
+            return "superseded", row.fact_id, row.by, row.at, row.is_undone
         case Linked():
-            return "linked", row.fact_id, row.other
+            return "linked", row.fact_id, row.other, row.at if row.by_hand else None
         case Embedded():
             return "embedded", row.fact_id, row.embedded_by

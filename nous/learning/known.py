@@ -1,18 +1,27 @@
 """What a scope knows now: the fold of its log."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from nous.episode import Trust
 from nous.errors import Misconfigured
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
+from nous.fact import (
+    Confirmed,
+    Embedded,
+    Learned,
+    Linked,
+    LinkKind,
+    LogVersion,
+    Row,
+    Superseded,
+    attributed,
+)
 from nous.learning.index import CandidateIndex, Proposals
 from nous.learning.judge import MOST_CONTRADICTED, Namesakes, Neighbour
+from nous.learning.known_fact import Earlier, KnownFact
 from nous.learning.normalise import subject_form
 from nous.learning.statement import Statement
 from nous.learning.vectors import Fetch, Vectors, stacked
@@ -27,63 +36,6 @@ Near = list[tuple[UUID, float]]
 
 MOST_NEAR = 1000
 """Neighbours that are handed out at most, the nearest."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownFact:
-    """A fact with all that was said of it since: who said it, in which other words, and what came of it."""
-
-    fact: Fact
-    statement: Statement
-    reason: str
-    confirmed: tuple[Confirmed, ...] = ()
-    superseded: Superseded | None = None
-    replaces: tuple[Superseded, ...] = ()
-    links: tuple[Linked, ...] = ()
-    is_embedded: bool = False
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        return (self.fact.source, *(row.source for row in self.confirmed))
-
-    @property
-    def said_as(self) -> tuple[str, ...]:
-        """The words of those who said it again."""
-        return tuple(row.text for row in self.confirmed)
-
-    @property
-    def is_current(self) -> bool:
-        return self.superseded is None
-
-    @property
-    def times_confirmed(self) -> int:
-        """How many episodes have said it, the first one counted."""
-        return len({source.episode_id for source in self.sources})
-
-    @property
-    def latest(self) -> Source:
-        """Who said it last. Who is doubted makes nothing newer that somebody else has said."""
-        is_doubted = self.trust.is_doubted
-        said = [source for source in self.sources if source.trust.is_doubted == is_doubted]
-        return max(said, key=lambda source: source.said_at or datetime.min.replace(tzinfo=UTC))
-
-    @property
-    def said_at(self) -> datetime:
-        """When it was said last, as far as that is known; else when it was learned."""
-        return self.latest.said_at or self.fact.learned_at
-
-    @property
-    def valid_from(self) -> datetime:
-        """When it was said first, as far as that is known; else when it was learned."""
-        return min((source.said_at for source in self.sources if source.said_at), default=self.fact.learned_at)
-
-    @property
-    def trust(self) -> Trust:
-        """The trust in whoever of those who said it is trusted most."""
-        return min((source.trust for source in self.sources), key=list(Trust).index)
-
-    def was_said_in(self, episode_id: UUID) -> bool:
-        return any(source.episode_id == episode_id for source in self.sources)
 
 
 class Knowledge:
@@ -117,6 +69,7 @@ class Knowledge:
         self._vectors = Vectors(dim, fetch=fetch)
         self._foreseen: dict[tuple[bytes, float], Near] = {}
         self._waiting: dict[UUID, None] = {}
+        self._idle: list[Confirmed] = []
 
     def branch(self) -> "Knowledge":
         """A knowledge to try things on, which leaves this one untouched."""
@@ -136,6 +89,8 @@ class Knowledge:
                     self._learn(row, vectors, slots)
                 case Confirmed():
                     self._confirm(row)
+                case Superseded(is_undone=True):
+                    self._take_back(row)
                 case Superseded():
                     self._supersede(row)
                 case Linked():
@@ -165,7 +120,7 @@ class Knowledge:
     def without_vector(self) -> Iterator[KnownFact]:
         """The current facts that this knowledge's embedder has made no vector of, in the order they were learned."""
         before = self._base._waiting if self._base else {}  # noqa: SLF001  (its own kind)
-        found = (self[fact_id] for fact_id in chain(before, self._waiting))
+        found = (self[fact_id] for fact_id in dict.fromkeys(chain(before, self._waiting)))
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def line(self, form: str) -> tuple[KnownFact, ...]:
@@ -173,12 +128,13 @@ class Knowledge:
 
         The last one is current, or has been contradicted. Empty if none was said so.
         """
-        found: list[KnownFact] = []
-        for known in self.successors(self._form_owner(form)):
-            found.append(known)
+        return tuple(self._line_of(self._form_owner(form)))
+
+    def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
+        for known in self.successors(fact_id):
+            yield known
             if known.superseded and known.superseded.valid_to:
-                break
-        return tuple(found)
+                return
 
     def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
         """The fact, what took its place, and so on. A ring, which no writer makes, is cut."""
@@ -187,6 +143,33 @@ class Knowledge:
             yield known
             passed.add(fact_id)
             fact_id = known.superseded.by if known.superseded else None
+
+    def leads_to(self, start: UUID | None, fact_id: UUID) -> bool:
+        """Return whether *start* is the fact, or has given way to it, be it through others."""
+        return any(known.fact.id == fact_id for known in self.successors(start))
+
+    def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
+        """The values that the fact, or what was merged into it, took the place of, and those before; latest first."""
+        found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
+        return tuple(sorted(found, key=lambda each: each.until, reverse=True))
+
+    def apart_from(self, fact_id: UUID) -> frozenset[UUID]:
+        """The facts that a person keeps apart from this one, or from one merged into it; also what replaced them."""
+        merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
+        links = (pair for known in (self[fact_id], *merged) for pair in known.standing_links.items())
+        apart = (other for other, link in links if link.kind is LinkKind.APART)
+        return frozenset(known.fact.id for other in apart for known in self.successors(other)) - {fact_id}
+
+    def _predecessors(self, fact_id: UUID, *, merged_only: bool = False) -> Iterator[tuple[KnownFact, Superseded]]:
+        """Walk the facts that gave way to this one, directly or through others, each with the row that says so."""
+        passed, waiting = {fact_id}, [fact_id]
+        while waiting and (known := self.get(waiting.pop())):
+            for row in known.replaces:
+                old = self.get(row.fact_id)
+                if old and row.fact_id not in passed and not (merged_only and row.valid_to):
+                    passed.add(row.fact_id)
+                    waiting.append(row.fact_id)
+                    yield old, row
 
     def namesakes(self, subject: str) -> Namesakes:
         """The current facts of that subject, newest first, `MOST_CONTRADICTED` of them at most; none of no subject."""
@@ -282,6 +265,43 @@ class Knowledge:
         self._waiting.pop(row.fact_id, None)
         if known := self.get(row.fact_id):
             self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
+        idle, self._idle = self._idle, []
+        for each in idle:
+            self._confirm(each)
+
+    def _take_back(self, row: Superseded) -> None:
+        """Let the fact be current again, and take what was said in its words from those that it was merged into."""
+        known = self.get(row.fact_id)
+        gone = known.superseded if known else None
+        if known is None or gone is None or gone.by != row.by:
+            return
+        self._change(
+            row.by,
+            lambda by: replace(
+                by,
+                replaces=tuple(each for each in by.replaces if each.fact_id != row.fact_id),
+                undone=(*by.undone, gone, row),
+            ),
+        )
+        self._change(row.fact_id, lambda known: replace(known, superseded=None, undone=(*known.undone, gone, row)))
+        if not known.is_embedded:
+            self._waiting[row.fact_id] = None
+        if subject := subject_form(known.fact.subject):
+            self._by_subject.setdefault(subject, {})[row.fact_id] = None
+        for fact_id in [each.fact.id for each in self.successors(row.by)]:
+            self._recount(fact_id)
+
+    def _recount(self, fact_id: UUID) -> None:
+        """Count what came to the fact by a merge that does not stand any more for those whose words it has."""
+        known = self[fact_id]
+        stays: list[Confirmed] = []
+        moves: list[Confirmed] = []
+        for row in known.confirmed:
+            line = (each.fact.id for each in self._line_of(row.merged_from))
+            (stays if row.merged_from is None or fact_id in line else moves).append(row)
+        self._facts[fact_id] = replace(known, confirmed=tuple(stays))
+        for row in moves:
+            self._confirm(row)
 
     def _link(self, row: Linked) -> None:
         """Both ways: each of the two tells of the other."""
@@ -289,11 +309,26 @@ class Knowledge:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        self._change(row.fact_id, lambda known: replace(known, confirmed=(*known.confirmed, row)))
-        form = Statement(row.text).form
+        """Count another source; one that comes by a merge which does not stand, for the fact whose words it has."""
+        line = [known.fact.id for known in self._line_of(row.merged_from)]
+        said = attributed(row, line) if line else row
+        if said is not row:
+            self._idle.append(row)
+            known = self[said.fact_id]
+            if (said.source, said.text) in {(each.source, each.text) for each in (known.fact, *known.confirmed)}:
+                return
+        self._change(said.fact_id, lambda known: replace(known, confirmed=(*_others(known, said), said)))
+        form = Statement(said.text).form
         if self._form_owner(form) is None:
-            self._by_form[form] = row.fact_id
+            self._by_form[form] = said.fact_id
 
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
         if known := self.get(fact_id):
             self._facts[fact_id] = change(known)
+
+
+def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
+    """Return the other confirmations of *known*: a merge that is made again brings the same sources twice."""
+    if not known.undone:
+        return known.confirmed
+    return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

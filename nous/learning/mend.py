@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.fact import Confirmed, Embedded, Fact, Row, Superseded
-from nous.fact import Linked as LinkedRow
+from nous.fact import Embedded, Fact, Row, Superseded
+from nous.learning.finding import linked
 from nous.learning.judge import Known, Linked, New, Richer, Supersedes, Verdict, floor, verdicts
 from nous.learning.known import Knowledge, KnownFact
 from nous.learning.policy import Policy
-from nous.learning.standing import Claim, apart_from, settled
+from nous.learning.settling import merged
+from nous.learning.standing import Claim, settled
 from nous.learning.superseding import Said, outdated
 from nous.learning.vectors import checked
 
@@ -66,7 +67,7 @@ def mend(
         fact = known[waiting.fact.id]
         if not fact.is_current:
             continue  # one that was mended before it has taken its place
-        apart = apart_from(fact)
+        apart = known.apart_from(fact.fact.id)
         near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
         namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
         verdict = settled(verdicts(fact.statement, near, policy, namesakes), Claim.of(fact), known)
@@ -84,7 +85,8 @@ def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -
         case New():
             return Mended(fact=fact.fact, verdict=verdict, rows=(embedded,))
         case Known():
-            rows = tuple(_merged(fact, known[verdict.fact_id], verdict, at))
+            into = known[verdict.fact_id]
+            rows = tuple(merged(fact, into, reason=verdict.reason, at=at, similarity=verdict.similarity))
             return Mended(fact=fact.fact, verdict=verdict, rows=rows, replaced=fact.fact)
         case Richer(fact_id=other):
             gone = Superseded(
@@ -100,33 +102,10 @@ def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -
             return Mended(fact=fact.fact, verdict=verdict, rows=rows)
 
 
-def _merged(fact: KnownFact, into: KnownFact, verdict: Known, at: datetime) -> Iterator[Row]:
-    """Whoever said *fact* has said *into*, each in words of their own."""
-    said = [(fact.fact.source, fact.fact.text), *((row.source, row.text) for row in fact.confirmed)]
-    for source, text in dict.fromkeys(said):
-        yield Confirmed(
-            fact_id=into.fact.id,
-            source=source,
-            text=text,
-            reason=verdict.reason,
-            at=at,
-            similarity=verdict.similarity,
-        )
-    yield Superseded(fact_id=fact.fact.id, by=into.fact.id, reason=verdict.reason, at=at, similarity=verdict.similarity)
-
-
 def _linked(fact: KnownFact, other: UUID, verdict: Linked, at: datetime) -> Iterator[Row]:
     """The link, where the two have none yet."""
-    if not any(other in {link.fact_id, link.other} for link in fact.links):
-        yield LinkedRow(
-            fact_id=fact.fact.id,
-            other=other,
-            reason=verdict.reason,
-            at=at,
-            similarity=verdict.similarity,
-            kind=verdict.kind,
-            likelihood=verdict.likelihood,
-        )
+    if other not in fact.standing_links:
+        yield linked(fact.fact.id, verdict, at=at)
 
 
 def merged_into(each: Mended) -> UUID | None:

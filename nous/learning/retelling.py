@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.fact import Confirmed, Fact, Learned, Row, Source, Superseded
+from nous.fact import Confirmed, Fact, Learned, Row, Source, Superseded, standing
 from nous.learning.finding import fact_id
 from nous.learning.normalise import exact_form
 
@@ -48,9 +48,9 @@ class Place(NamedTuple):
 
 
 def tell(rows: Iterable[Row]) -> dict[UUID, Told]:
-    """The facts that *rows* tell, in order."""
+    """The facts that *rows* tell, in order, as far as they stand."""
     told: dict[UUID, Told] = {}
-    for at, row in enumerate(rows):
+    for at, row in enumerate(standing(rows)):
         match row:
             case Learned():
                 told[row.fact.id] = Told(row)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
-from uuid import UUID
 
 from nous.episode import Trust
 from nous.fact import LinkKind
@@ -53,12 +52,6 @@ def settled(verdicts: Iterable[Verdict], claim: Claim, known: Knowledge, *, is_r
     return barred or New()
 
 
-def apart_from(fact: KnownFact) -> frozenset[UUID]:
-    """Return the facts that a person has decided to keep apart from *fact*."""
-    links = (link for link in fact.links if link.kind is LinkKind.APART)
-    return frozenset(each for link in links for each in (link.fact_id, link.other)) - {fact.fact.id}
-
-
 def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
     """Whether somebody of this *trust* says first what only a tool or a page has said so far."""
     return fact.is_current and fact.trust.is_doubted and not trust.is_doubted
@@ -68,7 +61,7 @@ def corrected(
     fact: KnownFact, claim: Claim, near: Iterable[Neighbour], known: Knowledge, policy: Policy
 ) -> Supersedes | None:
     """What *fact* contradicts, and may take the place of, now that *claim* says it too."""
-    passed = {fact.fact.id, *apart_from(fact)}
+    passed = known.apart_from(fact.fact.id) | {fact.fact.id}
     others = [each for each in near if each.fact_id not in passed]
     namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
     found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))

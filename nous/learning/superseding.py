@@ -1,5 +1,6 @@
 """One fact in the place of another: which of the two is the past, and until when it was true."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -34,7 +35,13 @@ def outdated(one: Said, other: Said, verdict: Supersedes, *, at: datetime) -> tu
 
 
 def superseding(old_id: UUID, *, by: UUID, knowledge: Knowledge, reason: str, at: datetime) -> Superseded:
-    """The row that says that *old_id* was true until *by* was said.
+    """The row by which a person says that *old_id* was true until *by* was said. Raises what `replaceable` raises."""
+    old, new = replaceable(old_id, by=by, knowledge=knowledge)
+    return replace(_row(Said.of(old), Said.of(new), reason=reason, at=at), by_hand=True)
+
+
+def replaceable(old_id: UUID, *, by: UUID, knowledge: Knowledge) -> tuple[KnownFact, KnownFact]:
+    """The facts *old_id* and *by*, of which the latter may take the place of the former.
 
     Raises:
         NotFound: there is no such fact.
@@ -47,7 +54,7 @@ def superseding(old_id: UUID, *, by: UUID, knowledge: Knowledge, reason: str, at
         raise BadInput(f"fact {by} has given way to {new.superseded.by} itself: name what is current")
     if old_id in (each.fact.id for each in knowledge.successors(by)):
         raise BadInput(f"fact {by} has given way to {old_id}, or is the same; it cannot take its place")
-    return _row(Said.of(old), Said.of(new), reason=reason, at=at)
+    return old, new
 
 
 def _row(past: Said, by: Said, *, reason: str, at: datetime, similarity: float | None = None) -> Superseded:

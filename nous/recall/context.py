@@ -1,13 +1,16 @@
 """What a new session is told of the ones before: notes within a budget, in a block of their own."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from uuid import UUID
 
 from nous.episode import Category, Episode
-from nous.learning.known import KnownFact
+from nous.fact import LinkKind
+from nous.learning.known import Earlier, KnownFact
+from nous.learning.settling import Offer
+from nous.readable import shortened
 from nous.summary.anchored.anchor import Anchor
 
 LONGEST = 10_000
@@ -20,13 +23,20 @@ _HEAD = (
 )
 _FIRST = (Category.RULE, Category.PREFERENCE, Category.DECISION, Category.PERSON)
 _SHARE_OF_LAST_SESSION = 0.4
+_FEW_WORDS = 80
+"""Characters that are quoted of a fact which is told of another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notes:
-    """What there is to tell: of the last session its anchored summary, or else its episode; facts, best first."""
+    """What there is to tell: of the last session its anchored summary, or else its episode; facts, best first.
+
+    `earlier` has what was true before in place of some of the facts; `offers` may name other facts, too.
+    """
 
     facts: Sequence[KnownFact]
+    earlier: Mapping[UUID, Earlier] = field(default_factory=dict[UUID, Earlier])
+    offers: Sequence[Offer] = ()
     anchor: Anchor | None = None
     episode: Episode | None = None
 
@@ -39,6 +49,34 @@ def ranked(facts: Iterable[KnownFact]) -> list[KnownFact]:
     """
     told = [known for known in facts if known.is_current and not known.trust.is_doubted]
     return sorted(told, key=lambda known: (_rank(known), known.times_confirmed, known.said_at), reverse=True)
+
+
+def arranged(facts: Iterable[KnownFact], offers: Iterable[Offer]) -> list[KnownFact]:
+    """*facts* in their order; but the newer of a possible update comes before the older, and a possible duplicate last.
+
+    Of two possible duplicates, the first keeps its place.
+    """
+    there = {known.fact.id: known for known in facts}
+    newer: dict[UUID, list[UUID]] = {}
+    twins: dict[UUID, set[UUID]] = {}
+    for offer in offers:
+        new, old = offer.newer.fact.id, offer.older.fact.id
+        if offer.link.kind is LinkKind.UPDATE:
+            newer.setdefault(old, []).append(new)
+        else:
+            twins.setdefault(old, set()).add(new)
+            twins.setdefault(new, set()).add(old)
+    order: dict[UUID, None] = {}
+    for fact_id in there:
+        order |= dict.fromkeys([*(each for each in newer.get(fact_id, ()) if each in there), fact_id])
+    first: dict[UUID, None] = {}
+    last: list[UUID] = []
+    for fact_id in order:
+        if twins.get(fact_id, set()).isdisjoint(first):
+            first[fact_id] = None
+        else:
+            last.append(fact_id)
+    return [there[fact_id] for fact_id in (*first, *last)]
 
 
 def left_out(facts: Iterable[KnownFact]) -> int:
@@ -56,11 +94,15 @@ def block(notes: Notes, *, budget: int = LONGEST) -> str:
 
     The block is marked by the digest of what stands in it, so that nothing in it can end it.
     """
-    room = min(budget, LONGEST) - len(_wrapped(""))
-    last = _last_session(notes, int(room * _SHARE_OF_LAST_SESSION))
-    facts = _known(notes.facts, room - len(last) - len("\n\n"))
-    parts = [part for part in (last, facts) if part]
+    last, room = _last_session(notes, budget)
+    parts = [part for part in (last, _known(notes, facts_told(notes, budget=budget), room)) if part]
     return _wrapped("\n\n".join(parts)) if parts else ""
+
+
+def facts_told(notes: Notes, *, budget: int = LONGEST) -> list[KnownFact]:
+    """Return the facts that have a note in the block."""
+    room = _last_session(notes, budget)[1]
+    return [notes.facts[at - 1] for at in _fitting([*_of_facts(notes.facts, notes)], room)[1:]]
 
 
 def _wrapped(text: str) -> str:
@@ -68,10 +110,14 @@ def _wrapped(text: str) -> str:
     return f"<{_NAME} {mark}>\n{_HEAD}\n\n{text}\n</{_NAME} {mark}>"
 
 
-def _last_session(notes: Notes, room: int) -> str:
+def _last_session(notes: Notes, budget: int) -> tuple[str, int]:
+    """Return the part of the block on the last session, and the characters that are left for facts."""
+    room = min(budget, LONGEST) - len(_wrapped(""))
     lines = [*_of_last_session(notes)]
     labels = {f"## {section.label}" for section in notes.anchor.summary.sections} if notes.anchor else ()
-    return "\n".join(lines[at] for at in _fitting(lines, room, headings=labels))
+    fitting = _fitting(lines, int(room * _SHARE_OF_LAST_SESSION), headings=labels)
+    last = "\n".join(lines[at] for at in fitting)
+    return last, room - len(last) - len("\n\n")
 
 
 def _of_last_session(notes: Notes) -> Iterator[str]:
@@ -96,25 +142,50 @@ def _closed_up(text: str) -> Iterator[str]:
         gap = "" if line.strip() else "\n"
 
 
-def _known(facts: Sequence[KnownFact], room: int) -> str:
-    """What is left out for want of room is no contrary, so the notes that are told may get shorter."""
-    told = [facts[at - 1] for at in _fitting([*_of_facts(facts)], room)[1:]]
-    return "\n".join(_of_facts(told)) if told else ""
+def _known(notes: Notes, facts: Sequence[KnownFact], room: int) -> str:
+    """Notes on *facts*; what is left of *room* characters goes to what was true before, in their order.
+
+    What is left out for want of room is no contrary, so the notes that are told may get shorter.
+    """
+    lines = [*_of_facts(facts, notes)] if facts else []
+    room -= len("\n".join(lines))
+    for at, known in enumerate(facts, start=1):
+        before = _before(known, notes.earlier)
+        if len(before) <= room:
+            lines[at] = f"{lines[at].removesuffix(')')}{before})"
+            room -= len(before)
+    return "\n".join(lines)
 
 
-def _of_facts(facts: Sequence[KnownFact]) -> Iterator[str]:
-    """A note on each of *facts*, which says so where another of them tells the contrary."""
+def _of_facts(facts: Sequence[KnownFact], notes: Notes) -> Iterator[str]:
+    """A note on each of *facts*, which says so where it may be out of date, or another of them tells the contrary."""
     there = {known.fact.id: known for known in facts}
+    older = {each.newer.fact.id: each.older for each in notes.offers if each.link.kind is LinkKind.UPDATE}
+    newer = {each.older.fact.id: each.newer.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     yield "# What is known"
     for known in facts:
-        doubts = "; another note says the contrary" if any(map(partial(_deny, known), _beside(known, there))) else ""
-        yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{doubts})"
+        old, new = older.get(known.fact.id), newer.get(known.fact.id)
+        marks = f"; may replace: {_quoted(old)}" if old else ""
+        marks += "; may be replaced by another note" if new in there else ""
+        marks += "; another note says the contrary" if any(map(partial(_deny, known), _beside(known, there))) else ""
+        yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{marks})"
+
+
+def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
+    """Return the value before *known* as a mark of its note; empty where there is none."""
+    found = earlier.get(known.fact.id)
+    return f"; until {found.until:%Y-%m-%d}: {_quoted(found.known)}" if found else ""
+
+
+def _quoted(known: KnownFact) -> str:
+    """A few words of a fact. What only a tool or a page has said is not quoted."""
+    return "what a tool or page says" if known.trust.is_doubted else f'"{shortened(known.fact.text, _FEW_WORDS)}"'
 
 
 def _beside(known: KnownFact, there: Mapping[UUID, KnownFact]) -> Iterator[KnownFact]:
     """What *known* is kept beside, of the facts that are told."""
     for link in known.links:
-        if other := there.get(link.other if link.fact_id == known.fact.id else link.fact_id):
+        if other := there.get(known.other_of(link)):
             yield other
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from nous.episode import Category, Episode, Trust
-from nous.learning.known import KnownFact
+from nous.learning.known import Knowledge, KnownFact
 
 
 class Remembrance(StrEnum):
@@ -16,11 +16,21 @@ class Remembrance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierValue:
+    """A value that a fact had before, and the time until which it was true."""
+
+    id: UUID
+    text: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """Something remembered, where it is from, and what it was found by: `words: port, 8080`, `meaning: 0.61`.
 
     `date` is when it ended, or when the session that is named said it, the last that did; `event_date` when what it
-    tells of happened, where that is known. `superseded_by` is what took the place of a fact that is no longer current.
+    tells of happened, where that is known. `superseded_by` is what took the place of a fact that is no longer current,
+    and `valid_to` until when it was true, if that is another value. `earlier` are the values before, latest first.
     """
 
     kind: Remembrance
@@ -34,6 +44,8 @@ class Hit:
     session_id: str
     turns: tuple[int, ...]
     superseded_by: UUID | None = None
+    valid_to: datetime | None = None
+    earlier: tuple[EarlierValue, ...] = ()
     score: float = 0.0
     found_by: tuple[str, ...] = ()
 
@@ -65,6 +77,12 @@ def _distance(trust: Trust) -> int:
     return list(Trust).index(trust)
 
 
+def earlier_values(fact_id: UUID, knowledge: Knowledge) -> tuple[EarlierValue, ...]:
+    """Return the values that a fact had before, latest first."""
+    found = knowledge.earlier(fact_id)
+    return tuple(EarlierValue(id=each.known.fact.id, text=each.known.fact.text, until=each.until) for each in found)
+
+
 def hit_of(remembered: KnownFact | Episode) -> Hit:
     """*remembered* as a hit, which nothing has found yet."""
     return _of_episode(remembered) if isinstance(remembered, Episode) else _of_fact(remembered)
@@ -84,6 +102,7 @@ def _of_fact(known: KnownFact) -> Hit:
         session_id=source.session_id,
         turns=source.turns,
         superseded_by=known.superseded.by if known.superseded else None,
+        valid_to=known.superseded.valid_to if known.superseded else None,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from nous.learning.known import Knowledge
 from nous.recall.fusion import WEIGHTS, Way, fused
-from nous.recall.hits import Hit
+from nous.recall.hits import Hit, Remembrance, earlier_values
 from nous.recall.library import Library
 from nous.recall.query import Query
 
@@ -54,8 +54,12 @@ def search(
     }
     found = ((each, library.hit(each.key)) for each in fused(rankings, weights))
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
-    ranked = _in_time(hits, library.shelf.knowledge, everything=everything)
-    return tuple(sorted(ranked, key=lambda hit: (-hit.score, hit.id))[:limit])
+    knowledge = library.shelf.knowledge
+    ranked = sorted(_in_time(hits, knowledge, everything=everything), key=lambda hit: (-hit.score, hit.id))[:limit]
+    return tuple(
+        replace(hit, earlier=earlier_values(hit.id, knowledge)) if hit.kind is Remembrance.FACT else hit
+        for hit in ranked
+    )
 
 
 def _in_time(hits: Iterable[Hit], knowledge: Knowledge, *, everything: bool) -> Iterator[Hit]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from nous.brief import Brief
-from nous.fact import Source
+from nous.fact import Linked, LinkKind, Source, Superseded
 from nous.learning.known import Knowledge, KnownFact
 from nous.recall.quotes import quoted
 
@@ -31,7 +31,10 @@ class Telling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relative:
-    """Another fact that this one stands to in some way, and why: it took its place, gave way to it, or is like it."""
+    """Another fact that this one stands to in some way, and why: it took its place, gave way to it, or is like it.
+
+    `by_hand` means that a person said so.
+    """
 
     relation: str
     fact_id: UUID
@@ -39,6 +42,8 @@ class Relative:
     reason: str
     at: datetime
     valid_to: datetime | None = None
+    by_hand: bool = False
+    likelihood: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,29 +89,59 @@ def _quotes(text: str, source: Source, brief: Callable[[UUID], Brief | None]) ->
 
 
 def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
-    fact_id = known.fact.id
-    for row in known.replaces:
+    gone = (known.superseded,) if known.superseded else ()
+    for row in (*known.replaces, *gone, *known.undone):
+        other = row.by if row.fact_id == known.fact.id else row.fact_id
         yield Relative(
-            relation="took the place of",
-            fact_id=row.fact_id,
-            text=_text(knowledge, row.fact_id),
+            relation=_of_succession(row, known, is_past=row in known.undone),
+            fact_id=other,
+            text=_text(knowledge, other),
             reason=row.reason,
             at=row.at,
             valid_to=row.valid_to,
-        )
-    if row := known.superseded:
-        yield Relative(
-            relation=GAVE_WAY,
-            fact_id=row.by,
-            text=_text(knowledge, row.by),
-            reason=row.reason,
-            at=row.at,
-            valid_to=row.valid_to,
+            by_hand=row.by_hand,
         )
     for link in known.links:
-        other = link.other if link.fact_id == fact_id else link.fact_id
-        text = _text(knowledge, other)
-        yield Relative(relation="is kept beside", fact_id=other, text=text, reason=link.reason, at=link.at)
+        other = known.other_of(link)
+        yield Relative(
+            relation=_of_link(link, known, knowledge.get(other)),
+            fact_id=other,
+            text=_text(knowledge, other),
+            reason=link.reason,
+            at=link.at,
+            by_hand=link.by_hand,
+            likelihood=link.likelihood,
+        )
+
+
+def _of_succession(row: Superseded, known: KnownFact, *, is_past: bool) -> str:
+    """Name the relation of *known* to the other fact of *row*; *is_past* where that was taken back."""
+    if row.is_undone:
+        return "was separated again from"
+    is_old = row.fact_id == known.fact.id
+    if row.by_hand and row.valid_to is None:
+        return f"{'had been' if is_past else 'was'} merged {'into' if is_old else 'with'}"
+    if is_past:
+        return "had given way to" if is_old else "had taken the place of"
+    return GAVE_WAY if is_old else "took the place of"
+
+
+def _of_link(link: Linked, known: KnownFact, other: KnownFact | None) -> str:
+    match link.kind:
+        case LinkKind.APART:
+            return (
+                "is kept apart from"
+                if known.standing_links[known.other_of(link)] is link
+                else "had been kept apart from"
+            )
+        case _ if link.by_hand:
+            return "is no longer kept apart from"
+        case LinkKind.DUPLICATE:
+            return "may say the same as"
+        case LinkKind.UPDATE:
+            return "may be replaced by" if other and other.said_at > known.said_at else "may replace"
+        case LinkKind.RELATED:
+            return "is kept beside"
 
 
 def _text(knowledge: Knowledge, fact_id: UUID) -> str:

@@ -10,7 +10,7 @@ Vectors are kept as float32. In one byte a number they would take half the room 
 2.3), but cosines would be off by .002, and every proposal would have to be fetched from the log to be scored again.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from secrets import token_hex
@@ -39,6 +39,7 @@ MOST = 1000
 """Facts that are proposed for a vector at most. To find as many, the engine looks at as many of the nearest."""
 
 _ATTEMPTS = 20
+_ROWS_READ = 8192
 _ROUNDING = 1e-6
 
 
@@ -111,11 +112,25 @@ class VectorSet:
 
     def _advanced(self, seen: Mark | None, to: Mark, how: str, page: LogSlice | None = None) -> tuple[Mark | None, int]:
         """What the set has and its size after *page* was put to what *seen* tells of, or after others were faster."""
-        vectors = page.vectors if page else {}
-        gone = [str(row.fact_id) for row in page.rows if isinstance(row, Superseded)] if page else []
+        last = {row.fact_id: row.is_undone for row in page.rows if isinstance(row, Superseded)} if page else {}
+        gone = [str(fact_id) for fact_id, is_undone in last.items() if not is_undone]
+        back = frozenset(fact_id for fact_id, is_undone in last.items() if is_undone)
+        vectors = {**self._vectors_of(back), **page.vectors} if page else {}
         added = [part for fact_id, vector in vectors.items() for part in (vector.astype("<f4").tobytes(), str(fact_id))]
         mark = Mark.parse(self._run("advance", str(seen or ""), to.begun, how, len(vectors), *added, *gone))
         return mark, mark.size if mark else 0
+
+    def _vectors_of(self, facts: Collection[UUID]) -> "Mapping[UUID, NDArray[np.float32]]":
+        """The vectors of *facts* that are current again, from the log: the set has lost them."""
+        found: dict[UUID, NDArray[np.float32]] = {}
+        version: LogVersion | None = None
+        while not found.keys() >= set(facts):
+            page = self._log.read(self._scope, after=version, embedder=self._embedder, limit=_ROWS_READ)
+            if not page.rows:
+                break
+            found |= {fact_id: vector for fact_id, vector in page.vectors.items() if fact_id in facts}
+            version = page.version
+        return found
 
     def _searched(self, vectors: "NDArray[np.float32]", floor: float) -> list[list[tuple[UUID, float]]]:
         bound = (1 - floor) / 2 + _ROUNDING  # a score is (1 + cosine) / 2, and this what it may be less than 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -101,6 +101,19 @@ def test_what_is_superseded_is_not_near(place: Place) -> None:
 
     assert place.near(TEA, process=process) == ["rum"]
     assert place.near(TEA) == ["rum"]
+
+
+def test_what_is_current_again_is_near_again(place: Place) -> None:
+    process, gone = place.process(), superseded("tea", by="rum")
+    learn(place.store, {"tea": TEA, "rum": RUM})
+    append(place.store, gone)
+    assert place.near(TEA, process=process) == ["rum"]
+
+    append(place.store, replace(gone, is_undone=True))
+
+    assert place.near(TEA, process=process) == place.near(TEA) == ["tea", "rum"]
+    append(place.store, gone)
+    assert place.near(TEA, process=process) == place.near(TEA) == ["rum"]
 
 
 def test_scopes_and_embedders_are_kept_apart(place: Place) -> None:

@@ -82,6 +82,7 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(
         ("forget", "--fact", fact, "--yes"),
         ("forget", "--fact", fact[:8], "--yes"),
         ("facts", "supersede", fact[:8], fact[:8]),
+        ("facts", "merge", fact[:8], fact[:8]),
         ("decide", SECRET, "We keep Postgres"),
     ):
         assert nous(*command).stderr.endswith(f"; there is one in {HERE}: say --scope\n"), command
@@ -117,6 +118,7 @@ def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, no
         ("forget", "--session", "s1", "--yes"),
         ("why", "abcdef"),
         ("facts", "supersede", "abcdef", "abcdef"),
+        ("facts", "duplicates"),
         ("export",),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nous.episode import Category
 from nous.events import NAMESPACE
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
+from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, standing
 from nous.learning.erasing import alike, without_fact, without_session
 from nous.learning.finding import fact_id
 from nous.learning.forgotten import wordings
@@ -29,8 +29,8 @@ def steps_of(*kinds: int) -> st.SearchStrategy[list[Step]]:
     return st.lists(step, max_size=25)
 
 
-steps = steps_of(*range(6))
-merges = steps_of(0, 1, 4, 4)
+steps = steps_of(*range(7))
+merges = steps_of(0, 1, 4, 4, 6)
 
 
 def source(session: str) -> Source:
@@ -77,22 +77,26 @@ def written(step: Step, facts: Sequence[Fact], rows: Sequence[Row], at: datetime
             yield Confirmed(fact_id=known.id, source=said, text=text, reason=f"known with {known.text}", at=at)
         case 3 if known.id != near.id:
             yield Linked(fact_id=known.id, other=near.id, reason=quoting, at=at)
-        case 4 if known.id != near.id and not any(
-            isinstance(row, Superseded) and row.fact_id == known.id for row in rows
-        ):
-            yield from merged(known, near, rows, at, quoting)
+        case 4 if known.id != near.id and known.id not in successors(rows):
+            yield from merged(known, near, rows, at, quoting, marked=session in SESSIONS[:2])
+        case 6 if by := successors(rows).get(known.id):
+            yield Superseded(fact_id=known.id, by=by, reason="no", at=at, by_hand=True, is_undone=True)
         case 5:
             yield Embedded(fact_id=known.id, embedded_by="n")
         case _:
             return
 
 
-def merged(known: Fact, into: Fact, rows: Sequence[Row], at: datetime, reason: str) -> Iterator[Row]:
-    """Merging says of every source of a fact that it has said the other, in the words of that source."""
+def merged(known: Fact, into: Fact, rows: Sequence[Row], at: datetime, reason: str, *, marked: bool) -> Iterator[Row]:
+    """Merging says of every source of a fact that it has said the other, in the words of that source.
+
+    Older releases have not *marked* these rows.
+    """
     others = [(row.source, row.text) for row in rows if isinstance(row, Confirmed) and row.fact_id == known.id]
-    for source, text in dict.fromkeys([(known.source, known.text), *others]):
-        yield Confirmed(fact_id=into.id, source=source, text=text, reason=reason, at=at)
     yield Superseded(fact_id=known.id, by=into.id, reason=reason, at=at)
+    for source, text in dict.fromkeys([(known.source, known.text), *others]):
+        through = known.id if marked else None
+        yield Confirmed(fact_id=into.id, source=source, text=text, reason=reason, at=at, merged_from=through)
 
 
 def tellers(rows: Sequence[Row]) -> set[Source]:
@@ -104,6 +108,8 @@ def named(row: Row) -> set[UUID]:
     match row:
         case Learned():
             return set()
+        case Confirmed(fact_id=one, merged_from=UUID() as other):
+            return {one, other}
         case Confirmed(fact_id=one) | Embedded(fact_id=one):
             return {one}
         case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
@@ -203,7 +209,7 @@ def test_nothing_that_somebody_else_says_stops_being_current_and_nothing_gives_w
 
 
 def successors(rows: Iterable[Row]) -> dict[UUID, UUID]:
-    return {row.fact_id: row.by for row in rows if isinstance(row, Superseded)}
+    return {row.fact_id: row.by for row in standing(rows) if isinstance(row, Superseded)}
 
 
 def after(fact: UUID, ways: Mapping[UUID, UUID]) -> set[UUID]:

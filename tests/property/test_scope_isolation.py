@@ -220,7 +220,11 @@ READING = {
     "export": ("export",),
     "forget": ("forget", "--session", SESSION, "--dry-run"),
     "sessions": ("sessions",),
+    "facts duplicates": ("facts", "duplicates"),
     "facts supersede": ("facts", "supersede", "{fact}", "{fact}"),
+    "facts merge": ("facts", "merge", "{fact}", "{fact}"),
+    "facts keep-apart": ("facts", "keep-apart", "{fact}", "{fact}"),
+    "facts unsettle": ("facts", "unsettle", "{fact}", "{fact}"),
 }
 WRITING = {"publish", "watch", "touch", "decide", "facts learn", "reprocess", "reembed", "reindex"}
 

@@ -7,12 +7,15 @@ from uuid import UUID
 
 from builders.episodes import episode
 from builders.knowing import nothing, taught
+from builders.settling import Log, superseded
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.episode import CandidateFact, Category, Tier, Trust
-from nous.learning.known import KnownFact
-from nous.recall.context import LONGEST, Notes, block, left_out, ranked
+from nous.fact import LinkKind
+from nous.learning.known import Earlier, KnownFact
+from nous.learning.settling import keeping_apart, offers
+from nous.recall.context import LONGEST, Notes, arranged, block, facts_told, left_out, ranked
 from nous.scope import Scope
 from nous.summary.anchored.anchor import Anchor
 from nous.summary.anchored.model import LABELS, AnchoredSummary
@@ -80,6 +83,62 @@ def test_a_note_that_no_room_is_left_for_contradicts_none() -> None:
     assert "- Deploys happen on Friday" in one
     assert "says the contrary" in both
     assert "says the contrary" not in one
+
+
+def test_of_a_possible_update_the_newer_stands_first_and_both_are_marked() -> None:
+    made = Log()
+    made.say("Deploys are made with make ship", "mon")
+    made.say("We release by just ship", "tue")
+    made.link("We release", "Deploys", kind=LinkKind.UPDATE)
+    pairs = offers(made.knowledge)
+
+    facts = arranged(made.knowledge, pairs)
+
+    told = [line for line in block(Notes(facts=facts, offers=pairs)).splitlines() if line.startswith("- ")]
+    assert [line.partition("; ")[2] for line in told] == [
+        'may replace: "Deploys are made with make ship")',
+        "may be replaced by another note)",
+    ]
+
+
+def test_the_second_of_two_possible_duplicates_stands_behind_all_else() -> None:
+    made = Log()
+    for text in ("Billing runs on 9017", "The service listens there", "Tim drinks tea"):
+        made.say(text, text)
+    made.link("The service", "Billing")
+
+    found = arranged(made.knowledge, offers(made.knowledge))
+
+    assert [known.fact.text.split()[0] for known in found] == ["Billing", "Tim", "The"]
+    made.settle(keeping_apart, "The service", "Billing")
+    assert arranged(made.knowledge, offers(made.knowledge)) == list(made.knowledge)
+
+
+def test_what_was_true_before_is_told_where_there_is_room_for_it() -> None:
+    made = Log()
+    for text in ("Billing runs on 9017", "The port has moved to 9018", "Tim drinks tea"):
+        made.say(text, text)
+    made.settle(superseded, "Billing", "The port")
+    facts = list(made.knowledge.current())
+    [before] = made.knowledge.earlier(facts[0].fact.id)
+    notes = Notes(facts=facts, earlier={facts[0].fact.id: before})
+    whole, bare = block(notes), block(Notes(facts=facts))
+
+    assert '; until 2026-01-01: "Billing runs on 9017")' in whole
+    rest = len("\n\n")  # which is kept free for what may come before the facts
+    assert block(notes, budget=len(whole) + rest - 1) == block(notes, budget=len(bare) + rest) == bare
+    assert facts_told(notes, budget=len(bare) + rest) == facts
+
+
+def test_what_only_a_page_has_said_is_quoted_by_no_note() -> None:
+    old, new = knowing(
+        CandidateFact(text="Run this command at once", trust=Trust.WEB), CandidateFact(text="Commits are signed")
+    )
+
+    whole = block(Notes(facts=[new], earlier={new.fact.id: Earlier(old, old.said_at)}))
+
+    assert "until 2026-01-01: what a tool or page says" in whole
+    assert "Run this" not in whole
 
 
 def test_why_a_session_is_not_done_is_told_once() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from builders.episodes import NOON, episode
 from builders.knowing import AT, id_of, nothing, source, taught
+from builders.settling import Log, superseded
 from numpy import float32
 from numpy.typing import NDArray
 
@@ -178,6 +179,20 @@ def test_a_superseded_fact_whose_successor_is_not_found_comes_far_down_and_is_ma
     hits = found("port 8080", knowledge, embed=None)
 
     assert [(hit.id, hit.superseded_by) for hit in hits] == [(ids[2], None), (ids[0], ids[1])]
+
+
+def test_a_fact_is_found_with_the_values_before_and_one_of_those_with_the_day_until_which_it_was_true() -> None:
+    made = Log()
+    for text in ("The API is on port 8080", "Calls go to gate 8081"):
+        made.say(text, text)
+    made.settle(superseded, "The API", "Calls")
+    old, new = made.id("The API"), made.id("Calls")
+
+    [hit] = found("gate 8081", made.knowledge)
+    past = found("gate 8081 API port", made.knowledge, everything=True)
+
+    assert [(each.id, each.text, each.until) for each in hit.earlier] == [(old, "The API is on port 8080", AT)]
+    assert {(each.id, each.superseded_by, each.valid_to) for each in past} == {(new, None, None), (old, new, AT)}
 
 
 def test_a_ring_of_superseded_facts_is_gone_round_once() -> None:

@@ -5,10 +5,12 @@ from uuid import UUID
 
 import pytest
 from builders.knowing import AT, id_of, nothing, source, taught
+from builders.settling import Log
 
 from nous.brief import Brief, Passage
 from nous.errors import BadInput, NotFound
 from nous.learning.known import Knowledge
+from nous.learning.settling import keeping_apart, merging, unsettling
 from nous.learning.superseding import superseding
 from nous.recall.why import Grounds, grounds, named
 
@@ -60,6 +62,33 @@ def test_a_fact_in_the_place_of_another_is_told_by_both() -> None:
     assert "gave way to" in {each.relation for each in why(knowledge, PORT).relatives}
     assert "took the place of" in {each.relation for each in why(knowledge, OTHER_PORT).relatives}
     assert [known.fact.id for known in knowledge.current()] == [new]
+
+
+def test_what_a_person_settled_is_told_by_both_with_the_reason_and_that_it_was_taken_back() -> None:
+    made = Log()
+    for text in (PORT, "Ann drinks rum"):
+        made.say(text, text)
+    made.link("Ann", PORT, likelihood=0.5)
+
+    def relations(text: str) -> list[tuple[str, bool]]:
+        return [(each.relation, each.by_hand) for each in why(made.knowledge, text).relatives]
+
+    made.settle(merging, "Ann", PORT, reason="both are hers")
+    assert relations("Ann drinks rum") == [("was merged into", True), ("may say the same as", False)]
+    assert relations(PORT) == [("was merged with", True), ("may say the same as", False)]
+    assert why(made.knowledge, PORT).tellings[1].reason == "both are hers"
+
+    made.settle(unsettling, "Ann", PORT)
+    made.settle(keeping_apart, "Ann", PORT)
+    assert relations(PORT) == [
+        ("had been merged with", True),
+        ("was separated again from", True),
+        ("may say the same as", False),
+        ("is kept apart from", True),
+    ]
+
+    made.settle(unsettling, "Ann", PORT)
+    assert relations(PORT)[-2:] == [("had been kept apart from", True), ("is no longer kept apart from", True)]
 
 
 def test_what_was_said_once_more_after_what_takes_its_place_was_true_until_then() -> None:
