@@ -33,7 +33,11 @@ def taught(told: Told) -> Taught:
         ("commit messages must be in imperative mood", "Commit messages must be in imperative mood", Category.RULE),
         ("use pnpm, not npm", "Use pnpm, not npm", Category.RULE),
         ("I prefer tabs over spaces.", "The user prefers tabs over spaces.", Category.PREFERENCE),
-        ("I have changed my mind, I prefer spaces.", "The user prefers spaces.", Category.PREFERENCE),
+        (
+            "I have changed my mind, I prefer spaces.",
+            "The user has changed their mind: the user prefers spaces.",
+            Category.PREFERENCE,
+        ),
         ("We use Helm 3.14 now.", "We use Helm 3.14 now.", Category.TECHNICAL),
         ("The staging database is on host db-2", "The staging database is on host db-2", Category.TECHNICAL),
         ("Let's use Postgres for the job queue", "Let's use Postgres for the job queue", Category.DECISION),

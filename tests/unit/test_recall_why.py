@@ -47,7 +47,7 @@ def test_both_of_two_facts_that_are_alike_tell_of_the_other() -> None:
 
     for one, other in ((PORT, OTHER_PORT), (OTHER_PORT, PORT)):
         [relative] = why(knowledge, one).relatives
-        assert (relative.relation, relative.text) == ("is kept beside", other)
+        assert (relative.relation, relative.text) == ("may replace", other)
         assert "8081 / 8080" in relative.reason
 
 

@@ -26,6 +26,7 @@ _TIES = re.compile(
     re.IGNORECASE,
 )
 _IF = re.compile(r"if\b", re.IGNORECASE)
+_CHANGED_MIND = re.compile(r"\bchanged my mind\b", re.IGNORECASE)
 _DENIES_FIRST = re.compile(r"not? ", re.IGNORECASE)
 _FILLER = re.compile(r"\bI (?:(?:do|just) (?!not))+")
 _VERB = re.compile(
@@ -56,11 +57,13 @@ def stated(record: SessionRecord) -> Iterator[CandidateFact]:
 def rules(record: SessionRecord) -> Iterator[CandidateFact]:
     """Return the rules, preferences, decisions and corrections in the user's own sentences, in order."""
     for turn in record.turns:
+        changed = any(_CHANGED_MIND.search(one.text) for one in turn.asked)
         for one in turn.asked:
             kind = _kind_of(one) if _can_stand(one) else None
             if kind and not (record.is_service and words().says("wants_now", one.text)):
                 category, confidence = kind
                 text = third_person(standing_alone(one.text))
+                text = f"The user has changed their mind: {text[:1].lower()}{text[1:]}" if changed else text
                 yield _by_user(text, one.turn, category, confidence)
         for one in turn.brief if turn.number <= 1 else ():
             if _can_stand(one) and words().says("obliges", one.text) and names(one.text):
