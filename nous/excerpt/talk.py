@@ -6,8 +6,10 @@ the talk. The words for them stand in `nous.language`; what each sign weighs was
 """
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from math import exp, fsum
 from types import MappingProxyType
 
@@ -28,7 +30,7 @@ _WEIGHTS = {
     "living": 1.4, "times": 1.25, "counts": 1.2, "near": 1.1, "own": 0.9, "oneself": 0.8, "past": 0.7, "plans": 0.3,
     "niceties": -1.4, "abstract": -1.4, "addressed": -1.4, "pointing": -0.8,
 }  # fmt: skip
-"""The log-odds that a word of each list of `nous.language` adds, once a sentence."""
+"""The log-odds that a word of each list of `talk.toml` adds, once a sentence."""
 
 _BASE = -3.75
 _NAMED, _NUMBERED, _ASKED, _EXCLAIMED, _CURT = 1.6, 0.5, -1.1, -0.7, -0.9
@@ -100,14 +102,21 @@ def _read(found: Sequence[str]) -> tuple[set[str], int]:
     return about, signs
 
 
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    """Return the words of each list in `talk.toml`."""
+    lists = tomllib.loads(files("nous.excerpt").joinpath("talk.toml").read_text("utf-8"))
+    return {name: frozenset(text.split()) for name, text in lists.items()}
+
+
 @lru_cache(maxsize=1 << 16)
 def _sign(word: str) -> int:
     """The lists that *word* is on, as bits."""
-    sets = words().sets
+    sets = _lists()
     stem = next((word.removesuffix(end) for end in sets["possessive_endings"] if word.endswith(end)), word)
     is_past = len(word) >= _SHORTEST_PAST and word.endswith(tuple(sets["past_endings"]))
     bits = sum(bit for name, bit in _BITS.items() if word in sets[name] or stem in sets[name])
-    is_empty = any(word in sets[name] for name in ("stopwords", "niceties", "abstract"))
+    is_empty = word in words().sets["stopwords"] or word in sets["niceties"] or word in sets["abstract"]
     is_topic = len(word) >= _SHORTEST_TOPIC and not is_empty
     is_figure = any(character.isdigit() for character in word)
     return bits | _BITS["past"] * is_past | _IS_TOPIC * is_topic | _IS_FIGURE * is_figure

@@ -16,7 +16,7 @@ from nous.summary.anchored.keeping import kept
 from nous.summary.anchored.lines import lines_of
 from nous.summary.anchored.model import AnchoredSummary
 from nous.summary.anchored.port import Summarizer
-from nous.summary.anchored.segments import transcript_of
+from nous.summary.segments import transcript_of
 from nous.transcript import read_transcript
 from nous.transcript.model import Kind, Transcript
 

@@ -9,13 +9,13 @@ from nous.prose import shortened
 from nous.secrets import looks_secret
 from nous.summary.anchored.keeping import kept
 from nous.summary.anchored.model import AnchoredSummary
-from nous.summary.anchored.segments import transcript_of
 from nous.summary.heuristic.lessons import MOST, distinct, found_out
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import is_go_ahead, joined
 from nous.summary.heuristic.statements import rules
+from nous.summary.segments import transcript_of
 from nous.transcript.model import Entry, Kind, Transcript
 
 _REQUEST_CHARS = 400

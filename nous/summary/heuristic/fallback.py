@@ -4,26 +4,23 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from nous.brief import Brief, Passage
+from nous.brief import Brief
 from nous.episode import CandidateFact, Category, Summary, Trust
 from nous.language import words
-from nous.prose import sentences
 from nous.summary.grounding import grounded
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import PASTED, alike, content_words, names
+from nous.summary.heuristic.sentences import alike, content_words, names
 from nous.summary.heuristic.statements import stated
 from nous.summary.planted import is_instruction
-from nous.transcript.model import Entry, Kind, Transcript
+from nous.summary.segments import transcript_of
+from nous.transcript.model import Transcript
 
 LEAST, MOST = 0.6, 0.7
 """The confidence of key points, and the most that any such fact gets."""
 
 _FEWEST_WORDS = 4
-_KINDS = {"User": Kind.USER, "Assistant": Kind.ASSISTANT, "Decision": Kind.DECISION}
-_LABEL = re.compile(r"\A\[[^\]\n]+\]\s")
-_MARK = re.compile(r"\[\.\.\.(?: (\d{1,9}) characters \.\.\.)?\]")
-_GAP = "\ufffc"
-"""Stands for the mark of a gap, whose dots would end a sentence."""
+_GAP = "[..."
+"""Begins the mark of what an excerpt leaves out."""
 
 _DANGLES = re.compile(r"(?:this|that|these|those|it|they|he|she|both|here|there|such|which)\b", re.IGNORECASE)
 
@@ -56,26 +53,8 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
 
 
 def _shown(brief: Brief) -> Transcript:
-    """Return the session as far as *brief* shows it."""
-    entries = tuple(
-        Entry(kind=_kind(passage), text=_said(passage), id=str(at), turn=passage.turn)
-        for at, passage in enumerate(brief.passages)
-        if passage.role
-    )
-    return Transcript(format="", entries=entries, digest="", bytes=0)
-
-
-def _kind(passage: Passage) -> Kind:
-    """Return the speaker; of a pasted document that is shown in part there is none."""
-    omitted = sum(int(found[1] or 0) for found in _MARK.finditer(passage.text))
-    return _KINDS.get(passage.role, Kind.TOOL_RESULT) if omitted < PASTED else Kind.TOOL_RESULT
-
-
-def _said(passage: Passage) -> str:
-    """Return the words of *passage* without its label and without sentences that are shown in part."""
-    text = _MARK.sub(_GAP, _LABEL.sub("", passage.text))
-    spans = (text[start:end] for start, end in sentences(text))
-    return "\n".join(span for span in spans if _GAP not in span)
+    """Return the session as far as *brief* shows it, without what a person's words are shown of in part."""
+    return transcript_of([each for each in brief.passages if each.role != "User" or _GAP not in each.text])
 
 
 def _sound(facts: Iterable[CandidateFact], brief: Brief) -> Iterator[CandidateFact]:
