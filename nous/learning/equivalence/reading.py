@@ -127,6 +127,8 @@ def _tokens(text: str) -> Iterator[Word]:
 
 def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
     bare = chunk.strip(_EDGES)
+    if chunk[0] in "<>" and bare[:1].isdigit():
+        yield Word(chunk[0], chunk[0], is_literal=True)
     owner = "of" if bare.endswith("'s") else ""
     bare = bare.removesuffix("'s")
     pieces = bare.split("/")
