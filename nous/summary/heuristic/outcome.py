@@ -11,7 +11,7 @@ from nous.prose import shortened
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.report import OFFER
-from nous.summary.heuristic.sentences import Sentence, names
+from nous.summary.heuristic.sentences import Sentence, is_go_ahead
 from nous.transcript.model import Entry, Kind
 
 _QUOTED_CHARS = 160
@@ -136,7 +136,9 @@ def _unfinished(record: SessionRecord) -> Judgement | None:
     if not turn.report and not turn.changes:
         rationale = f"Turn {turn.number} has no answer."
         return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
-    if record.last and record.last.kind is Kind.ASSISTANT and turn.report and _announces(turn.report[-1]):
+    has_run = any(run.turn == turn.number and run.passed for run in record.runs)  # some formats tell calls first
+    is_last = record.last is not None and record.last.kind is Kind.ASSISTANT
+    if is_last and turn.report and _announces(turn.report[-1]) and not has_run:
         rationale = f"The record breaks off in turn {turn.number}, where the agent announced its next step."
         return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
     return None
@@ -223,7 +225,8 @@ def _service_end(record: SessionRecord) -> Judgement:
     served, last = _served(record), record.turns[-1]
     ending = [one for turn in record.turns[-2:] for one in turn.report]
     refused = next((one for one in ending if words().says("refuses", one.text)), None)
-    accepted = record.closing is not None
+    is_put_off = any(words().says("postpones", one.text) for turn in record.turns for one in turn.asked)
+    accepted = record.closing is not None and not is_put_off
     if served:
         is_open = refused is not None and not accepted and served[-1].number < last.number - 1
         rationale = f"In turn {served[-1].number} what the user asked for was carried out."
@@ -235,13 +238,10 @@ def _service_end(record: SessionRecord) -> Judgement:
             rationale=rationale,
             turns=(served[-1].number,),
         )
-    if accepted and (refused or last.report):
-        return Judgement(
-            outcome=Outcome.RESOLVED,
-            rationale=f"Nothing was changed, and the user accepted that in turn {last.number}.",
-            turns=(last.number,),
-            is_sure=False,
-        )
+    if accepted and any(turn.report for turn in record.requests):
+        told = "accepted that nothing is changed" if refused else "was content with the answer"
+        rationale = f"In turn {last.number} the user {told}."
+        return Judgement(outcome=Outcome.RESOLVED, rationale=rationale, turns=(last.number,), is_sure=False)
     return Judgement(
         outcome=Outcome.UNRESOLVED,
         rationale=f"By turn {last.number} nothing that the user asked for was carried out.",
@@ -264,7 +264,7 @@ def open_threads(record: SessionRecord, judgement: Judgement) -> tuple[str, ...]
     """Return what is open at the end: why it is not resolved, and the question or the request that it concerns."""
     if judgement.outcome not in {Outcome.PARTIAL, Outcome.UNRESOLVED} or not record.requests:
         return ()
-    said = (one.text for one in (*record.requests[-1].asked, *record.requests[-1].brief))
-    asked = next((text for text in said if names(text) or len(text.split()) > 1), "")
+    said = [one.text for turn in reversed(record.requests) for one in (*turn.asked, *turn.brief)]
+    asked = next((text for text in said if not (is_go_ahead(text) or words().says("thanks", text))), "")
     thread = shortened(judgement.waits_for or asked, _QUOTED_CHARS)
     return tuple(filter(None, (judgement.rationale, thread)))

@@ -11,8 +11,11 @@ from nous.summary.heuristic.commands import CommandRun, is_undone, results_by_ca
 from nous.summary.heuristic.sentences import Sentence, is_courtesy, is_farewell, sentences_of
 from nous.transcript.model import Entry, Kind, Transcript
 
+_HOOK = "Operation stopped by hook"
+"""Begins what a hook wrote behind the user's words."""
+
 _INJECTED = re.compile(
-    r"\A\s*(?:Operation stopped by hook|\[Request interrupted|Caveat: |<(?:local-command|command-|system-reminder|"
+    r"\A\s*(?:\[Request interrupted|Caveat: |<(?:local-command|command-|system-reminder|"
     r"task-notification|bash-)|\{\"type\"|Stop hook feedback)"
 )
 """Text that a program wrote in the user's place."""
@@ -187,9 +190,10 @@ def _user_sentences(entry: Entry, place: int) -> tuple[tuple[Sentence, ...], tup
         elif _INJECTED.match(body):
             return (), ()
         return (), sentences_of(entry._replace(kind=Kind.ASSISTANT, text=body), place)
-    if _INJECTED.match(entry.text) or _SLASH_COMMAND.fullmatch(entry.text.strip()):
+    text = entry.text.partition(_HOOK)[0]
+    if _INJECTED.match(text) or _SLASH_COMMAND.fullmatch(text.strip()):
         return (), ()
-    said = sentences_of(entry, place)
+    said = sentences_of(entry._replace(text=text), place)
     return tuple(one for one in said if not one.is_quoted), tuple(one for one in said if one.is_quoted)
 
 
