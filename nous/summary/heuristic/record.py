@@ -1,7 +1,7 @@
 """A session as turns: what the user asked in each, what the agent did and reported, and how the record ends."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -195,8 +195,3 @@ def _user_sentences(entry: Entry, place: int) -> tuple[tuple[Sentence, ...], tup
         return (), ()
     said = sentences_of(entry._replace(text=text), place)
     return tuple(one for one in said if not one.is_quoted), tuple(one for one in said if one.is_quoted)
-
-
-def user_sentences(record: SessionRecord) -> Iterator[Sentence]:
-    """Return what the user says in their own words, courtesies left out."""
-    return (one for turn in record.turns for one in turn.asked if not is_courtesy(one.text))
