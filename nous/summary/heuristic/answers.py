@@ -126,9 +126,8 @@ def _is_idle(text: str) -> bool:
     known = words()
     if text.endswith("?") or any(known.says(name, text) for name in ("about_to", "offers_more", "asks", "proposes")):
         return True
-    return known.opens("narrates", text) or (
-        len(text.split()) < 3 and not _YES_OR_NO.match(text) and not identifiers(text)
-    )
+    says_little = known.opens("chat", text) or (len(text.split()) < 3 and not _YES_OR_NO.match(text))
+    return known.opens("narrates", text) or (says_little and not identifiers(text))
 
 
 def _fit(part: _Part, asked: set[str]) -> float:

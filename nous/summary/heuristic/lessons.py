@@ -56,7 +56,7 @@ def _mended(record: SessionRecord) -> Iterator[str]:
         said = [one for turn in record.turns for one in turn.said if run.place < one.place <= after.place]
         causes = [one for one in said if _is_cause(one)]
         if causes:
-            cause = standing_alone(max(causes, key=lambda one: _worth(one.text)).text)
+            cause = standing_alone(max(causes, key=lambda one: worth(one.text)).text)
             yield f"`{shortened(command, 80)}` failed until this was mended: {shortened(cause, _LONGEST)}"
 
 
@@ -69,8 +69,8 @@ def _causes(record: SessionRecord) -> Iterator[str]:
     for turn, after in pairwise((*record.turns, None)):
         if turn is None or (after and any(words().says("objects", one.text) for one in after.asked)):
             continue
-        found = sorted((one for one in lead(turn.report) if _is_cause(one)), key=lambda one: -_worth(one.text))
-        ranked += [(rank, -_worth(one.text), standing_alone(one.text)) for rank, one in enumerate(found)]
+        found = sorted((one for one in lead(turn.report) if _is_cause(one)), key=lambda one: -worth(one.text))
+        ranked += [(rank, -worth(one.text), standing_alone(one.text)) for rank, one in enumerate(found)]
     return (text for _, _, text in sorted(ranked))
 
 
@@ -88,7 +88,8 @@ def _is_cause(one: Sentence) -> bool:
     return known.says("explains", text) and len(telling_words(text)) >= fewest and not is_less
 
 
-def _worth(text: str) -> float:
+def worth(text: str) -> float:
+    """Return how much a text explains and names; it ranks causes."""
     return len(words().contains["explains"].findall(text)) + 0.5 * min(len(set(names(text))), 4)
 
 

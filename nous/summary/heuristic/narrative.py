@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from nous.episode import Outcome
 from nous.language import words
 from nous.summary.heuristic.answers import answered, reply_of
-from nous.summary.heuristic.lessons import found_out
+from nous.summary.heuristic.lessons import found_out, worth
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import SessionRecord, Turn
-from nous.summary.heuristic.report import OFFERED, result_of
+from nous.summary.heuristic.report import OFFERED, ended, result_of
 from nous.summary.heuristic.sentences import is_go_ahead, names, telling_words
 
 _MOST_WORDS = 140
@@ -30,12 +30,11 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
     if not record.requests:
         return judgement.rationale
     ending = _ending(record, judgement)
-    told = _told(record, _MOST_WORDS - len(ending.split()))
-    room = _MOST_WORDS - len(" ".join((*told, ending)).split())
-    causes = found_out(record) if record.files else ()
-    cause = next((text for text in causes if not any(text[:_OPENING] in each for each in told)), "")
-    found = f"Found: {cause}" if cause and len(cause.split()) <= min(room, _CAUSE_WORDS) else ""
-    return " ".join(filter(None, (*told, found, ending)))
+    causes = (text for text in found_out(record) if len(text.split()) <= _CAUSE_WORDS and names(text))
+    cause = max(causes, key=worth, default="")
+    told = _told(record, _MOST_WORDS - len(f"{cause} {ending}".split()))
+    is_told = any(cause[:_OPENING] in each for each in told)
+    return " ".join(filter(None, (*told, "" if is_told else f"Found: {ended(cause)}", ending)))
 
 
 def _told(record: SessionRecord, room: int) -> Sequence[str]:
@@ -50,9 +49,10 @@ def _told(record: SessionRecord, room: int) -> Sequence[str]:
     chosen: dict[int, str] = {}
     for turn in ranked:
         asked = request_of(turn)
-        if turn.number in chosen or any(text.startswith(f"“{asked}”") for text in chosen.values() if asked):
+        if turn.number in chosen or any(asked[:_OPENING] in text for text in chosen.values() if asked):
             continue
-        text = _exchange(asked, answers.get(turn.number) or _result(record, turn, most))
+        result = answers.get(turn.number) or _result(record, turn, most)
+        text = _exchange(asked, result) if result or turn in (turns[0], turns[-1]) else ""
         length = len(text.split())
         if text and (length <= room or not chosen):
             chosen[turn.number] = text
@@ -80,7 +80,7 @@ def _exchange(asked: str, result: str) -> str:
         return result
     if not result:
         return f"Asked: “{asked}”." if len(telling_words(asked)) >= _FEWEST_WORDS else ""
-    return f"“{asked}”: {result if result.endswith(('.', '!', '?', '…')) else f'{result}.'}"
+    return f"“{asked}”: {ended(result)}"
 
 
 def request_of(turn: Turn, most: int = _ASKED_WORDS) -> str:
@@ -91,6 +91,8 @@ def request_of(turn: Turn, most: int = _ASKED_WORDS) -> str:
     said = [one for one in turn.asked or turn.brief[:_BRIEF_SENTENCES] if not is_go_ahead(one.text)]
     bare = (_LINK.sub("", one.text).strip() for one in said)
     told = [text for text in bare if len(telling_words(text)) > 1]
+    pasted = next((at for at, text in enumerate(told, 1) if text.endswith(":")), len(told))
+    told = told[:pasted]
     wish = next((at for at, text in enumerate(told) if words().opens("wish", text) or text.endswith("?")), 0)
     found = " ".join(told[wish:]).split()
     return " ".join(found[:most]).rstrip(".:,; ") + ("…" if len(found) > most else "")

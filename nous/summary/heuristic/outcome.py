@@ -14,7 +14,7 @@ from nous.summary.heuristic.report import OFFER
 from nous.summary.heuristic.sentences import Sentence, is_go_ahead
 from nous.transcript.model import Entry, Kind
 
-_QUOTED_CHARS = 160
+_QUOTED_CHARS = 120
 _LONG = 24
 """Turns from which the end of a session says little of all that was asked in it."""
 

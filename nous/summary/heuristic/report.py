@@ -77,8 +77,8 @@ def told_from(told: Sequence[Sentence], first: Sentence, most: int) -> str:
         found.append(_cut(one.text, _ITEM_WORDS) if is_list else one.text)
         room -= length
     if is_list:
-        return _ended(f"{found[0]} {'; '.join(text.rstrip('.;:') for text in found[1:])}".rstrip(": "))
-    return " ".join(map(_ended, found))
+        return ended(f"{found[0]} {'; '.join(text.rstrip('.;:') for text in found[1:])}".rstrip(": "))
+    return " ".join(map(ended, found))
 
 
 def _cut(text: str, most: int) -> str:
@@ -86,7 +86,8 @@ def _cut(text: str, most: int) -> str:
     return text if len(told) <= most else f"{' '.join(told[:most])}…"
 
 
-def _ended(text: str) -> str:
+def ended(text: str) -> str:
+    """Return *text* with a mark at its end."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(':;,')}."
 
 

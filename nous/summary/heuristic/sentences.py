@@ -17,6 +17,9 @@ _MARKUP = re.compile(
 )
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
+_NEXT_NUMBER = re.compile(r"(?<=[.!?])\s+\d+[.)]\s*\Z")
+"""The mark of the next list item, where it stands behind the sentence before it."""
+
 _HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _QUOTED = re.compile(
     r"(?<![\w\"])\"[^\"]*[.!?]\s[^\"]*\"|“[^“”]*[.!?]\s[^“”]*”|\"\"\".*?(?:\"\"\"|\Z)|^>.*"
@@ -91,7 +94,7 @@ def _sentences(entry: Entry, place: int) -> Iterator[Sentence]:
 def plain(text: str) -> str:
     """Return *text* on one line without list marks, emphasis, link targets and stop marks of test harnesses."""
     text = _HARNESS_MARK.sub(" ", _LINK.sub(r"\1", text))
-    text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", text))
+    text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", _NEXT_NUMBER.sub("", text)))
     return _SPACE.sub(" ", text.replace("**", "")).strip()
 
 

@@ -22,8 +22,8 @@ _NOISE = re.compile(
     r"https?://\S+|@\S*/|\"[^\"]*\"|“[^”]*”|\([^()]*\)|^/[\w-]+:?(?=\s|\Z)|\b[0-9a-f]{12,}\b|^\W*\d+ [+-].*"
 )
 _LEADS_UP = re.compile(
-    r"(?:you are|you're|i am|i'm testing|i just|i had|what i|if|when|for the|once|after|before|since|as|right now"
-    r"|this is|there is|it['\u2019]s|it is)\b",
+    r"(?:you are|you're|i am|i'm testing|i just|i had|what i|if|when|for the|now that|once|after|before|since|as"
+    r"|right now|this is|there is|it['\u2019]s|it is)\b",
     re.IGNORECASE,
 )
 """Opens a clause that leads up to what is wanted."""
@@ -38,78 +38,6 @@ _MANNER = re.compile(
 _ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Title):\s+")
 _TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
 _HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
-_DANGLING = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "its",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "with",
-        "from",
-        "as",
-        "and",
-        "or",
-        "but",
-        "so",
-        "if",
-        "is",
-        "when",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "might",
-        "have",
-        "has",
-        "had",
-        "not",
-        "also",
-        "all",
-        "every",
-        "each",
-        "we",
-        "you",
-        "they",
-        "i",
-        "it",
-        "he",
-        "she",
-        "which",
-        "what",
-        "who",
-        "than",
-        "into",
-        "about",
-        "last",
-    ]
-)
-"""Words that a title does not end with."""
-
 _BEFORE_WISH = frozenset(("to", "and", "also", "please", "then", "now", "no", "just"))
 """Words after which a clause may begin anew with what is wanted."""
 
@@ -188,8 +116,8 @@ def _clauses(text: str) -> Iterator[str]:
     for part in _CLAUSE.split(bare)[:4]:
         clause = _TAIL.sub("", _without_preamble(" ".join(part.split())))
         told = clause.split()
-        starts = [at for at in range(1, len(told) - 3) if told[at - 1].lower() in _BEFORE_WISH]
-        starts = [at for at in starts if words().opens("wish", told[at])]
+        starts = [at for at in range(1, len(told) - 3) if words().opens("wish", told[at])]
+        starts = [at for at in starts if told[at - 1].endswith(",") or told[at - 1].lower() in _BEFORE_WISH]
         for at in (0, *starts):
             if len(telling_words(found := " ".join(told[at:]))) > 1:
                 yield found
@@ -221,7 +149,14 @@ def _with_topics(text: str, topics: Sequence[str]) -> str:
 
 def _cut(found: Sequence[str]) -> str:
     told = [*found[:_MOST_WORDS]]
-    while len(found) > _MOST_WORDS and len(told) > _FEWEST_WORDS and told[-1].lower().strip(",.;:") in _DANGLING:
+    while (
+        len(found) > _MOST_WORDS
+        and len(told) > _FEWEST_WORDS
+        and told[-1].lower().strip(",.;:") in words().sets["dangling"]
+    ):
         told.pop()
+    last = max((at for at, word in enumerate(told[:-1]) if word.endswith(",")), default=0)
+    if len(found) > _MOST_WORDS and len(told) - last <= _FEWEST_WORDS <= last:
+        told = told[: last + 1]
     text = _TAIL.sub("", " ".join(told))
     return text[:1].upper() + text[1:]
