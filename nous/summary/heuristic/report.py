@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from nous.actions import removed_by, written_files
 from nous.language import words
@@ -28,12 +29,16 @@ _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
 def lead(report: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences that state something: no filler, question, heading, announcement or offer."""
+    """Return the sentences that state something: no filler, question, heading, announcement or offer.
+
+    Neither does one that leads in what is left out, such as a code block.
+    """
     known = words()
     return [
         one
-        for one in report
+        for one, after in zip_longest(report, report[1:])
         if not (one.is_question or one.is_heading or _FILLER.fullmatch(one.text))
+        and not (one.text.endswith(":") and not one.is_item and not (after and after.is_item))
         and not (known.opens("chat", one.text) and not identifiers(one.text))
         and not any(known.says(name, one.text) for name in ("about_to", "offers_more", "asks", "proposes"))
         and not known.opens("narrates", one.text)
