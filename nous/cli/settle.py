@@ -94,7 +94,7 @@ def _offer_object(offer: Offer, knowledge: Knowledge) -> dict[str, Any]:
 def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None:
     """Put fact NEW in the place of fact OLD: ids as `nous facts` prints them, or their beginnings.
 
-    OLD stays, and is told as what was true until then. It is left out of what is current, and of what new facts are
+    OLD stays, and is shown as true until then. It is left out of what is current, and of what new facts are
     compared with. `facts unsettle` takes it back.
     """
 

@@ -48,7 +48,7 @@ class KnownFact:
 
     @property
     def latest(self) -> Source:
-        """Who said it last. Who is doubted makes nothing newer that somebody else has said."""
+        """The source that said it last. A doubted source makes nothing newer that another has said."""
         is_doubted = self.trust.is_doubted
         said = [source for source in self.sources if source.trust.is_doubted == is_doubted]
         return max(said, key=lambda source: source.said_at or datetime.min.replace(tzinfo=UTC))
@@ -65,7 +65,7 @@ class KnownFact:
 
     @property
     def trust(self) -> Trust:
-        """The trust in whoever of those who said it is trusted most."""
+        """The highest trust among the sources that said it."""
         return min((source.trust for source in self.sources), key=list(Trust).index)
 
     @property

@@ -24,7 +24,7 @@ _HEAD = (
 _FIRST = (Category.RULE, Category.PREFERENCE, Category.DECISION, Category.PERSON)
 _SHARE_OF_LAST_SESSION = 0.4
 _FEW_WORDS = 80
-"""Characters that are quoted of a fact which is told of another."""
+"""Characters that are quoted of one fact beside another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

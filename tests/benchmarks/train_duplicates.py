@@ -49,7 +49,7 @@ class Pair:
 
 
 def judged(data: Path) -> Iterator[Pair]:
-    """Yield the pairs that somebody has judged."""
+    """Yield the labelled pairs."""
     for line in (data / "gold" / "pairs_dev.jsonl").read_text().splitlines():
         row = json.loads(line)
         yield Pair(row["a"]["text"], row["b"]["text"], row["label"] in SAME, row["kind"])
@@ -58,7 +58,7 @@ def judged(data: Path) -> Iterator[Pair]:
 
 
 def strangers(data: Path, known: Sequence[Pair], vectors: dict[str, "Floats"]) -> Iterator[Pair]:
-    """Yield pairs of statements that nobody has judged and that hardly ever say the same."""
+    """Yield unlabelled pairs of statements, which hardly ever say the same."""
     texts = statements(data)
     matrix = np.stack([vectors[text] for text in texts])
     cosines = matrix @ matrix.T

@@ -1,4 +1,4 @@
-"""Whether two statements say the same, going by their words."""
+"""Equivalence of two statements by their words."""
 
 import pytest
 

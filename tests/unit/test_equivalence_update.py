@@ -1,4 +1,4 @@
-"""Whether a later statement replaces an earlier one."""
+"""Recognition of a later statement that replaces an earlier one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a session teaches without a model."""
+"""Candidate facts of a session without a model."""
 
 from collections.abc import Callable
 

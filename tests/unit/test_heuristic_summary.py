@@ -67,6 +67,13 @@ def test_a_title_has_ten_words_at_most_and_none_that_dangles(of: Of) -> None:
     assert title == "Move the parser of dates and the parser of times"
 
 
+def test_a_title_is_cut_at_a_comma_near_its_end(of: Of) -> None:
+    title = of(asks("send the flags and the arguments, in other words, the whole command"), says("OK.")).summary.title
+
+    assert title.startswith("Send the flags and the arguments")
+    assert "other" not in title
+
+
 def test_a_summary_tells_each_request_with_its_result(of: Of) -> None:
     told = of(
         asks("Which port does staging use?"),
@@ -99,6 +106,37 @@ def test_a_summary_says_what_is_open_and_offers_as_offers(of: Of) -> None:
     assert "The agent offered Option A: Parse by hand; Option B: Use a library." in told.summary
     assert told.summary.endswith("with a choice that the user has to make: Which approach do you prefer?")
     assert told.open_threads[-1] == "Which approach do you prefer?"
+
+
+def test_a_summary_tells_the_cause_that_was_found(of: Of) -> None:
+    told = of(
+        asks("the build is red, have a look"),
+        says("The build fails because `cache.lock` is held by the watcher."),
+        asks("remove the lock then"),
+        runs("rm cache.lock"),
+        says("Removed the lock."),
+        asks("and restart the watcher"),
+        runs("make watch"),
+        says("Restarted the watcher."),
+    ).summary.summary
+
+    assert "because `cache.lock` is held by the watcher." in told
+    assert told.count("cache.lock` is held") == 1
+
+
+def test_what_is_pasted_below_a_request_is_not_quoted(of: Of) -> None:
+    told = of(asks("create notes.md with these contents:\n\nThe end of all notes"), edits("notes.md"), says("Done."))
+
+    assert told.summary.summary.startswith("“create notes.md with these contents”: ")
+
+
+def test_a_sentence_that_leads_in_a_code_block_is_left_out(of: Of) -> None:
+    said = says("Now `load` prints this:\n\n```\nerror\n```\n\nChanged `load` to exit with a failure code.")
+
+    told = of(asks("make the loader fail loudly"), edits("load.py"), said).summary.summary
+
+    assert "prints this" not in told
+    assert "Changed `load` to exit with a failure code." in told
 
 
 def test_a_list_comes_with_the_sentence_that_leads_it_in(of: Of) -> None:
@@ -178,6 +216,7 @@ def test_no_two_lessons_say_much_the_same() -> None:
 
 def test_markup_is_no_part_of_a_sentence() -> None:
     assert plain("- **Bold** and [a link](https://example.org) ###STOP###") == "Bold and a link"
+    assert plain("It has colours, etc.\n\n3.") == "It has colours, etc."
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)

@@ -11,7 +11,7 @@ from nous.transcript.model import Entry, Kind, Transcript
 
 
 class Purpose(StrEnum):
-    """What a command line is run for."""
+    """The purpose of a command line."""
 
     TEST = "test"
     BUILD = "build"

@@ -1,4 +1,4 @@
-"""What a session may teach without a model: from few sources that were measured to be right, the surest first."""
+"""Candidate facts without a model, from few sources that were measured to be right, the surest first."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

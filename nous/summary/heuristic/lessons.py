@@ -1,4 +1,4 @@
-"""What a session teaches the next one like it: causes of faults, what mended a failure, what the user corrected."""
+"""Lessons for the next session like this one: causes of faults, what mended a failure, what the user corrected."""
 
 import re
 from collections.abc import Iterable, Iterator

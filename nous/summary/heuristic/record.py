@@ -50,18 +50,18 @@ class Turn:
 
     @property
     def is_question(self) -> bool:
-        """Whether the user asks something: a question, and no polite order."""
+        """Return whether the user asks something: a question, and no polite order."""
         return any(one.is_question and not words().opens("order", one.text) for one in self.asked)
 
     @property
     def is_farewell(self) -> bool:
-        """Whether the user only thanks, praises or takes leave."""
+        """Return whether the user only thanks, praises or takes leave."""
         told = " ".join(one.text for one in self.asked)
         return len(told) <= _LONGEST_FAREWELL and is_farewell(told) and not self.brief and not self.changes
 
 
 class SessionRecord:
-    """What a transcript shows, each side worked out when it is first asked for."""
+    """The record of a session, read from its transcript; each part is computed on first use."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
@@ -169,14 +169,14 @@ class SessionRecord:
 
     @cached_property
     def is_service(self) -> bool:
-        """Whether an agent serves a customer by tools of its own: no files, no command lines."""
+        """Return whether an agent serves a customer by tools of its own: no files, no command lines."""
         is_work = self.files or any(action.command for _, action in self.actions)
         serves = any(words().says("serves", one.text) for turn in self.turns for one in turn.said)
         return serves and not is_work
 
     @cached_property
     def is_talk(self) -> bool:
-        """Whether people only talk: no tools, no code, and no service."""
+        """Return whether people only talk: no tools, no code, and no service."""
         has_code = any("```" in entry.text for entry in self.entries)
         return not (self.actions or self.is_service or has_code)
 

@@ -1,4 +1,4 @@
-"""What came of a turn: what the agent said at its end, or else what its calls did."""
+"""The result of a turn: the statements of the agent's last message, or else the effects of its calls."""
 
 import re
 from collections.abc import Sequence

@@ -58,7 +58,7 @@ class Sentence:
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks something: by its mark, or, from a user, by its first words."""
+        """Return whether it asks something: by its mark, or, from a user, by its first words."""
         return self.text.rstrip("\"')").endswith("?") or (
             self.speaker is Kind.USER and words().opens("question", self.text)
         )

@@ -1,4 +1,4 @@
-"""What the user states for good: rules, preferences, decisions and corrections, and the reasons of rejections."""
+"""Statements of the user that last: rules, preferences, decisions and corrections, and the reasons of rejections."""
 
 import re
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def _kind_of(one: Sentence) -> tuple[Category, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the user said to something that the agent put to them: an approved plan, an answer, or a rejection."""
+    """A decision of the user on something that the agent put to them: an approved plan, an answer, or a rejection."""
 
     kind: str
     text: str
@@ -130,7 +130,7 @@ def verdicts(record: SessionRecord) -> Iterator[Verdict]:
 
 
 def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return the answers and rejections as facts; an approved plan is told by what came of it."""
+    """Return the answers and rejections as facts; an approved plan is none, since its result is."""
     for verdict in verdicts(record):
         if verdict.kind != "approval" and not looks_secret(verdict.text):
             yield _by_user(verdict.text, verdict.turn, Category.DECISION, 0.85)
@@ -168,7 +168,7 @@ def standing_alone(text: str) -> str:
 
 
 def third_person(text: str) -> str:
-    """Return what the user says in the first person as it is told of the user."""
+    """Return a statement in the first person as one about the user."""
     told = _FILLER.sub("I ", text.replace("\u2019", "'"))
     told = _VERB.sub(r"the user \1\2s", told)
     for pattern, instead in _FIRST_PERSON:
