@@ -38,6 +38,7 @@ def taught(told: Told) -> Taught:
             "The user has changed their mind: the user prefers spaces.",
             Category.PREFERENCE,
         ),
+        ("I hate mocks when I test", "The user said: “I hate mocks when I test”", Category.PREFERENCE),
         ("We use Helm 3.14 now.", "We use Helm 3.14 now.", Category.TECHNICAL),
         ("The staging database is on host db-2", "The staging database is on host db-2", Category.TECHNICAL),
         ("Let's use Postgres for the job queue", "Let's use Postgres for the job queue", Category.DECISION),
@@ -58,13 +59,16 @@ def test_what_the_user_states_for_good_is_learned_as_theirs(
     "said",
     [
         "Fix the login page",
+        "He wants to play football but has never played once",
+        "He must be one of those people",
+        "I just like the sea, and I went there when I was small, and my dad had a boat that I could steer a bit",
         "Can you always do that?",
         "Let's leave that for now",
         "We should never do it like this one",
         "Don't touch it yet, we use the old one until then",
         "My password must be hunter2hunter2, password: hunter2hunter2",
     ],
-    ids=["an order", "a question", "for now", "points back", "until then", "a secret"],
+    ids=["an order", "a story", "a guess", "chat", "a question", "for now", "points back", "until then", "a secret"],
 )
 def test_what_holds_for_the_moment_is_not_learned(taught: Taught, said: str) -> None:
     assert taught(asks(said), says("OK.")) == ()

@@ -106,6 +106,20 @@ def test_talk_in_which_nothing_is_asked_is_informational(judged: Judged) -> None
     assert judged(asks("Good morning, lovely weather."), says("It is!")).outcome is Outcome.INFORMATIONAL
 
 
+@pytest.mark.parametrize(
+    ("asks_of_ten", "outcome"), [(4, Outcome.INFORMATIONAL), (5, Outcome.RESOLVED)], ids=["in passing", "half of it"]
+)
+def test_talk_in_which_questions_are_asked_in_passing_is_informational(
+    judged: Judged, asks_of_ten: int, outcome: Outcome
+) -> None:
+    told = [asks("We were at the beach.") for _ in range(10 - asks_of_ten)]
+    asked = [asks("What is the tallest mountain?") for _ in range(asks_of_ten)]
+
+    turns = [piece for said in (*told, *asked) for piece in (said, says("Everest is the tallest mountain."))]
+
+    assert judged(*turns).outcome is outcome
+
+
 def test_a_service_that_did_what_was_asked_has_resolved_it(judged: Judged) -> None:
     booked = calls("book_reservation", {"flight": "HAT1"})
 

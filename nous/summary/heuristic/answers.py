@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nous.language import words
 from nous.prose import sentences
 from nous.summary.heuristic.record import SessionRecord, Turn
-from nous.summary.heuristic.sentences import content_words, identifiers, plain
+from nous.summary.heuristic.sentences import POINTS_BACK, content_words, identifiers, plain
 from nous.transcript.model import Entry
 
 _ANSWER_WORDS = 36
@@ -22,7 +22,6 @@ _LEAD_UP = re.compile(
 _FOREIGN = 0.2
 """The share of letters beyond ASCII from which a text counts as in another language."""
 
-_POINTS_BACK = re.compile(r"(?:this|that|these|those|it|they|here|there)\b", re.IGNORECASE)
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"(?:yes|no|nope|yeah|yep|not?)\b", re.IGNORECASE)
 _SKIPPED = ("#", "|", "---", ">", "<")
@@ -65,7 +64,7 @@ def _is_vague(answer: str) -> bool:
 def _belongs(question: str, answer: str) -> bool:
     """Return whether *answer* takes up what is asked, or names the thing that is asked after; a reason says why."""
     known = words()
-    if _POINTS_BACK.match(answer):
+    if POINTS_BACK.match(answer):
         return False
     if _WHY.search(question):
         return known.says("explains", answer)

@@ -11,11 +11,11 @@ from nous.language import words
 from nous.prose import shortened
 from nous.secrets import looks_secret
 from nous.summary.heuristic.answers import answered
-from nous.summary.heuristic.commands import CommandRun, Purpose, usual
+from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead, told_from
 from nous.summary.heuristic.sentences import Sentence, content_words, names, telling_words
-from nous.summary.heuristic.statements import stated
+from nous.summary.heuristic.statements import stated, subject_of
 
 _SHORT = 8
 """Turns up to which each turn's report still stands at the end; in longer sessions later work overtakes it."""
@@ -61,7 +61,7 @@ def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
     for one in found[-_MOST_ANSWERS:]:
         text = f"“{shortened(one.question, 160)}” was answered: {shortened(one.answer, _LONGEST)}"
         yield CandidateFact(
-            text=text, category=Category.TECHNICAL, subject=_subject(one.answer), confidence=0.7, turns=(one.turn,)
+            text=text, category=Category.TECHNICAL, subject=subject_of(one.answer), confidence=0.7, turns=(one.turn,)
         )
 
 
@@ -77,7 +77,7 @@ def deed_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         yield CandidateFact(
             text=shortened(text[:1].upper() + text[1:], _LONGEST),
             category=Category.EVENT,
-            subject=_subject(first.text),
+            subject=subject_of(first.text),
             confidence=0.65,
             turns=(turn.number,),
         )
@@ -118,16 +118,7 @@ def command_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         yield CandidateFact(
             text=f"{_RUN_AS[run.purpose]} with `{run.command}`{where}",
             category=Category.TOOL,
-            subject=_subject_of(run),
+            subject=f"{run.purpose} command{where}",
             confidence=0.8,
             turns=(run.turn,),
         )
-
-
-def _subject_of(run: CommandRun) -> str:
-    return f"{run.purpose} command" + (f" in {run.directory}" if run.directory else "")
-
-
-def _subject(text: str) -> str:
-    found = names(text)
-    return found[0] if found else ""

@@ -1,6 +1,5 @@
 """Facts of an episode that brought none, without a model: what its user states, and key points that stand alone."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -9,8 +8,8 @@ from nous.episode import CandidateFact, Category, Summary, Trust
 from nous.language import words
 from nous.summary.grounding import grounded
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import alike, content_words, names
-from nous.summary.heuristic.statements import stated
+from nous.summary.heuristic.sentences import POINTS_BACK, alike, content_words, names
+from nous.summary.heuristic.statements import stated, subject_of
 from nous.summary.planted import is_instruction
 from nous.summary.segments import transcript_of
 from nous.transcript.model import Transcript
@@ -21,8 +20,6 @@ LEAST, MOST = 0.6, 0.7
 _FEWEST_WORDS = 4
 _GAP = "[..."
 """Begins the mark of what an excerpt leaves out."""
-
-_DANGLES = re.compile(r"(?:this|that|these|those|it|they|he|she|both|here|there|such|which)\b", re.IGNORECASE)
 
 
 def facts_of(summary: Summary, brief: Brief | None) -> tuple[CandidateFact, ...]:
@@ -46,10 +43,9 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
     known = words()
     for point in summary.key_points:
         is_less = known.says("hedge", point) or known.opens("deed", point) or known.opens("wish", point)
-        if not (is_less or _DANGLES.match(point)) and len(content_words(point)) >= _FEWEST_WORDS:
-            found = names(point)
-            category = Category.TECHNICAL if found else Category.CONCEPT
-            yield CandidateFact(text=point, category=category, subject=found[0] if found else "", confidence=LEAST)
+        if not (is_less or POINTS_BACK.match(point)) and len(content_words(point)) >= _FEWEST_WORDS:
+            category = Category.TECHNICAL if names(point) else Category.CONCEPT
+            yield CandidateFact(text=point, category=category, subject=subject_of(point), confidence=LEAST)
 
 
 def _shown(brief: Brief) -> Transcript:

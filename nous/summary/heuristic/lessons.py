@@ -10,7 +10,7 @@ from nous.prose import shortened
 from nous.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead
-from nous.summary.heuristic.sentences import Sentence, alike, names, telling_words
+from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, alike, names, telling_words
 from nous.summary.heuristic.statements import standing_alone, stated
 from nous.transcript.model import Kind
 
@@ -25,10 +25,6 @@ _ONE_OFF = re.compile(
     re.IGNORECASE,
 )
 """Names one commit or line, or ends with a word for something that only its session shows."""
-
-_BEGINS_ELSEWHERE = re.compile(
-    r"(?:this|that|these|those|it|they|he|she|both|here|there|which|so|then|or|and)\b", re.IGNORECASE
-)
 
 
 def lessons(record: SessionRecord, most: int = MOST) -> tuple[str, ...]:
@@ -79,7 +75,7 @@ def _is_cause(one: Sentence) -> bool:
     known, text = words(), one.text
     if one.speaker is not Kind.ASSISTANT or one.is_question or looks_secret(text) or len(text) > _LONGEST:
         return False
-    if _FIRST_PERSON.search(text) or _BEGINS_ELSEWHERE.match(standing_alone(text)) or known.opens("narrates", text):
+    if _FIRST_PERSON.search(text) or POINTS_BACK.match(standing_alone(text)) or known.opens("narrates", text):
         return False
     is_less = any(known.says(name, text) for name in ("hedge", "proposes", "about_to"))
     is_less = is_less or known.opens("wish", text) or _ONE_OFF.search(text) is not None

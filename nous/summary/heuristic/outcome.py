@@ -18,6 +18,9 @@ _QUOTED_CHARS = 120
 _LONG = 24
 """Turns from which the end of a session says little of all that was asked in it."""
 
+_ASKS, _ORDERS = 0.5, 0.1
+"""Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06."""
+
 _EITHER_OR = re.compile(r"\bor (?:should|shall|would|do) ", re.IGNORECASE)
 _READS = re.compile(
     r"\s*(?:cd \S+ *&& *)?(?:grep|rg|ls|cat|find|head|tail|sed -n|git (?:log|show|diff|status|grep)|which|test) "
@@ -54,14 +57,17 @@ def judge(record: SessionRecord) -> Judgement:
 
 
 def _nothing_asked(record: SessionRecord) -> Judgement | None:
-    if record.requests and not (record.is_talk and not _wants_something(record)):
+    if record.requests and not (record.is_talk and not _wants_something(record.requests)):
         return None
-    said = "People talked, and nothing was asked for." if record.turns else "The session has no words."
+    said = "People talked, and hardly anything was asked for." if record.turns else "The session has no words."
     return Judgement(outcome=Outcome.INFORMATIONAL, rationale=said, is_sure=bool(record.turns))
 
 
-def _wants_something(record: SessionRecord) -> bool:
-    return any(words().opens("wish", one.text) or one.is_question for turn in record.requests for one in turn.asked)
+def _wants_something(requests: Sequence[Turn]) -> bool:
+    """Return whether a talk is about requests: half of the turns ask, or a tenth order; chat does so in passing."""
+    asks = sum(any(one.is_question for one in turn.asked) for turn in requests)
+    orders = sum(any(words().opens("wish", one.text) for one in turn.asked) for turn in requests)
+    return asks >= len(requests) * _ASKS or orders >= len(requests) * _ORDERS
 
 
 def _broken_off(record: SessionRecord) -> Judgement | None:

@@ -8,7 +8,7 @@ from nous.actions import removed_by, written_files
 from nous.language import words
 from nous.prose import shortened
 from nous.summary.heuristic.record import SessionRecord, Turn
-from nous.summary.heuristic.sentences import Sentence, identifiers
+from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, identifiers
 
 RESULT_WORDS = 40
 _FEWEST_WORDS = 4
@@ -24,7 +24,6 @@ _FILLER = re.compile(
     r"|that's it|all green|understood|good catch|task complete)\b[^\w]*",
     re.IGNORECASE,
 )
-_POINTS_BACK = re.compile(r"(?:this|that|these|those|it|they|here)\b", re.IGNORECASE)
 _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
@@ -54,7 +53,7 @@ def result_of(record: SessionRecord, turn: Turn, most: int = RESULT_WORDS) -> st
     told = _last_told(turn)
     if not told or (turn.is_interim and not any(words().says("done", one.text) for one in told)):
         return done_by_calls(record, turn) or (told_from(told, told[0], most) if told else "")
-    whole = [one for one in told if not _POINTS_BACK.match(one.text)] or told
+    whole = [one for one in told if not POINTS_BACK.match(one.text)] or told
     done = (one for one in whole[:_OPENING] if turn.changes and words().says("done", one.text))
     return told_from(told, next(done, whole[0]), most)
 

@@ -36,6 +36,11 @@ _BARE_WORD = re.compile(r"[\w'-]+")
 _WORD = re.compile(r"[\w.+#-]*\w")
 _DENIAL = re.compile(r"\b(?:not?|never|none|nothing|without|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 _ALIKE = 0.5
+POINTS_BACK = re.compile(
+    r"(?:this|that|these|those|it|they|he|she|both|here|there|such|which|so|then|or|and)\b", re.IGNORECASE
+)
+"""Begins a sentence that cannot be understood without the one before."""
+
 _SPACE = re.compile(r"\s+")
 
 

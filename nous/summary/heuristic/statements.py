@@ -16,13 +16,13 @@ _FEWEST_WORDS, _FEWEST_OF_REASON, _FEWEST_OF_DECISION = 2, 3, 4
 _REJECTED = re.compile(r"Rejected (?P<what>.*?): (?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
-_PLAN_CHARS = 200
+_PLAN_CHARS, _QUOTED_WORDS = 200, 20
 _PATHS = re.compile(r"/(?:[^/\s()]+/)+")
 _DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<told>[^"]+)".*', re.DOTALL)
 _TIES = re.compile(
-    r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|hmm+|well|oh|ah|please"
-    r"|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks|thank you"
-    r"|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind)\b[,:.!;]*\s*)+(?=\S)",
+    r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|sure|hmm+|well|oh|ah"
+    r"|please|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks"
+    r"|thank you|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind)\b[,:.!;]*\s*)+(?=\S)",
     re.IGNORECASE,
 )
 _IF = re.compile(r"if\b", re.IGNORECASE)
@@ -41,11 +41,12 @@ _FIRST_PERSON = tuple(
         (r"\bI(?:'ve| have)\b", "the user has"),
         (r"\bI(?:'ll| will)\b", "the user will"),
         (r"\bI (?:do not|don't|dont)\b", "the user does not"),
-        (r"\bI\b", "the user"),
         (r"\b[Mm]y\b", "the user's"),
         (r"\bme\b", "the user"),
     )
 )
+_I = re.compile(r"\bI(?:\b|m\b)", re.IGNORECASE)
+_LEFT_OVER = re.compile(r"\b(?:I|I'?m|myself|mine)\b", re.IGNORECASE)
 
 
 def stated(record: SessionRecord) -> Iterator[CandidateFact]:
@@ -60,9 +61,9 @@ def rules(record: SessionRecord) -> Iterator[CandidateFact]:
         changed = any(_CHANGED_MIND.search(one.text) for one in turn.asked)
         for one in turn.asked:
             kind = _kind_of(one) if _can_stand(one) else None
-            if kind and not (record.is_service and words().says("wants_now", one.text)):
+            text = third_person(standing_alone(one.text)) if kind else ""
+            if kind and text and not (record.is_service and words().says("wants_now", one.text)):
                 category, confidence = kind
-                text = third_person(standing_alone(one.text))
                 text = f"The user has changed their mind: {text[:1].lower()}{text[1:]}" if changed else text
                 yield _by_user(text, one.turn, category, confidence)
         for one in turn.brief if turn.number <= 1 else ():
@@ -152,11 +153,12 @@ def _what(rejected: str) -> str:
 
 def _by_user(text: str, turn: int, category: Category, confidence: float) -> CandidateFact:
     return CandidateFact(
-        text=text, category=category, subject=_subject(text), confidence=confidence, turns=(turn,), trust=Trust.USER
+        text=text, category=category, subject=subject_of(text), confidence=confidence, turns=(turn,), trust=Trust.USER
     )
 
 
-def _subject(text: str) -> str:
+def subject_of(text: str) -> str:
+    """Return the first name in *text*, or an empty text."""
     found = names(text)
     return found[0] if found else ""
 
@@ -168,9 +170,13 @@ def standing_alone(text: str) -> str:
 
 
 def third_person(text: str) -> str:
-    """Return a statement in the first person as one about the user."""
-    told = _FILLER.sub("I ", text.replace("\u2019", "'"))
-    told = _VERB.sub(r"the user \1\2s", told)
+    """Return a statement in the first person as one about the user.
+
+    Where its grammar is not plain, it is quoted if it is short, and else the result is empty.
+    """
+    told = _VERB.sub(r"the user \1\2s", _FILLER.sub("I ", text.replace("\u2019", "'")))
     for pattern, instead in _FIRST_PERSON:
         told = pattern.sub(instead, told)
+    if len(_I.findall(text)) > 1 or _LEFT_OVER.search(told):
+        return f"The user said: “{text}”" if len(text.split()) <= _QUOTED_WORDS else ""
     return told[:1].upper() + told[1:]
