@@ -24,6 +24,7 @@ from nous.learning.verdict import Known, Linked, New, Richer, Supersedes, Verdic
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
+_OPEN = "their words do not show whether they say the same"
 
 MOST_COMPARED = 20_000
 """Characters of neighbours that are compared word by word, the nearest: some hundreds of facts, a few long ones.
@@ -248,12 +249,12 @@ def _left_open(
     ]
     if offers:
         likely, pair = max(offers, key=lambda offer: offer[0])
-        reason = pair.found.objection or "only one says more"
+        reason = pair.found.objection or _OPEN
         return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
     for pair, changed in updates:
         return _link(pair, changed.reason, kind=LinkKind.UPDATE)
     if pairs and (pairs[0].similarity or 0) >= policy.near:
-        return _link(pairs[0], pairs[0].found.objection or "only one says more", kind=LinkKind.RELATED)
+        return _link(pairs[0], pairs[0].found.objection or _OPEN, kind=LinkKind.RELATED)
     return New()
 
 
