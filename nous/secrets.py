@@ -49,7 +49,7 @@ def masked(text: str) -> str:
         return text
     text, cut, _ = text.partition("-----BEGIN ")
     for pattern in (_KNOWN, _NAMED):
-        text = re.sub(rf"(?:{pattern.pattern})[^\s'\"]*", MARK, text, flags=pattern.flags)
+        text = re.sub(rf"(?:{pattern.pattern})[^\s'\"`]*", MARK, text, flags=pattern.flags)
     text = _TOKEN.sub(lambda found: MARK if _is_random(found[0]) else found[0], _CARD.sub(MARK, text))
     text += MARK if cut else ""
     return MARK if looks_secret(text) else text

@@ -60,10 +60,7 @@ class Present:
     def extend(self, rows: Iterable[Row]) -> None:
         for row in rows:
             self._keys.add(_key(row))
-            if isinstance(row, Superseded):
-                _follow(row, self._ways)
-            elif isinstance(row, Linked) and row.by_hand:
-                self._apart[named(row)] = max(row, self._apart.get(named(row), row), key=lambda each: each.at)
+            _take(row, self._ways, self._apart)
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Those of *rows* that the log has not, each once, but for those about facts that neither has.
@@ -74,24 +71,16 @@ class Present:
         """
         fresh: set[tuple[object, ...]] = set()
         ways = ChainMap[UUID, UUID]({}, self._ways)
+        apart = ChainMap[frozenset[UUID], Linked]({}, self._apart)
         for told in rows:
-            row = told if _key(told) in self._keys else self._fitting(told, ways)
+            row = told if _key(told) in self._keys else _fitting(told, ways, apart)
             key = _key(row)
             is_there = key in self._keys or key in fresh or _says_nothing(row, ways)
             if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
                 continue
-            if isinstance(row, Superseded):
-                _follow(row, ways)
+            _take(row, ways, apart)
             fresh.add(key)
             yield row
-
-    def _fitting(self, row: Row, ways: Mapping[UUID, UUID]) -> Row:
-        """*row*, or a link in place of a way that its fact cannot give any more."""
-        if not isinstance(row, Superseded) or row.is_undone:
-            return row
-        link = self._apart.get(named(row))
-        is_apart = link is not None and link.kind is LinkKind.APART
-        return _linked(row) if is_apart or _has_way(row, ways) else row
 
 
 def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
@@ -224,9 +213,22 @@ def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
             return row
 
 
-def _follow(row: Superseded, ways: MutableMapping[UUID, UUID]) -> None:
-    """Take *row* into account in *ways*: what each fact has given way to."""
-    if not row.is_undone:
+def _fitting(row: Row, ways: Mapping[UUID, UUID], apart: Mapping[frozenset[UUID], Linked]) -> Row:
+    """*row*, or a link in place of a way that its fact cannot give any more."""
+    if not isinstance(row, Superseded) or row.is_undone:
+        return row
+    link = apart.get(named(row))
+    is_apart = link is not None and link.kind is LinkKind.APART
+    return _linked(row) if is_apart or _has_way(row, ways) else row
+
+
+def _take(row: Row, ways: MutableMapping[UUID, UUID], apart: MutableMapping[frozenset[UUID], Linked]) -> None:
+    """Take *row* into account: in *ways*, what each fact has given way to; in *apart*, the last link by hand."""
+    if isinstance(row, Linked) and row.by_hand:
+        apart[named(row)] = max(row, apart.get(named(row), row), key=lambda each: each.at)
+    elif not isinstance(row, Superseded):
+        return
+    elif not row.is_undone:
         ways[row.fact_id] = row.by
     elif ways.get(row.fact_id) == row.by:
         ways[row.fact_id] = row.fact_id

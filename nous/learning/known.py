@@ -153,12 +153,21 @@ class Knowledge:
         found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
-    def apart_from(self, fact_id: UUID) -> frozenset[UUID]:
+    def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:
         """The facts that a person keeps apart from this one, or from one merged into it; also what replaced them."""
+        return {
+            known.fact.id: link
+            for other, link in self.links_of(fact_id)
+            if link.kind is LinkKind.APART
+            for known in self.successors(other)
+            if known.fact.id != fact_id
+        }
+
+    def links_of(self, fact_id: UUID) -> Iterator[tuple[UUID, Linked]]:
+        """Yield the standing links of the fact, and of those merged into it, each with the fact at its other end."""
         merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
-        links = (pair for known in (self[fact_id], *merged) for pair in known.standing_links.items())
-        apart = (other for other, link in links if link.kind is LinkKind.APART)
-        return frozenset(known.fact.id for other in apart for known in self.successors(other)) - {fact_id}
+        for known in (self[fact_id], *merged):
+            yield from known.standing_links.items()
 
     def _predecessors(self, fact_id: UUID, *, merged_only: bool = False) -> Iterator[tuple[KnownFact, Superseded]]:
         """Walk the facts that gave way to this one, directly or through others, each with the row that says so."""

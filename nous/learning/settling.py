@@ -7,6 +7,7 @@ No rows mean that the log says so already.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from nous.errors import BadInput
 from nous.fact import Confirmed, Linked, LinkKind, Row, Superseded
@@ -28,20 +29,31 @@ class Offer:
 
 def offers(knowledge: Knowledge) -> list[Offer]:
     """The pairs of current facts that are not settled, the likeliest first."""
-    pairs = ((known, offer) for known in knowledge.current() for offer in offers_of(known, knowledge))
-    once = (offer for known, offer in pairs if offer.link.fact_id == known.fact.id)
+    found = (offer for known in knowledge.current() for offer in offers_of(known, knowledge))
+    once = {frozenset({offer.newer.fact.id, offer.older.fact.id}): offer for offer in found}.values()
     return sorted(once, key=lambda each: (-(each.link.likelihood or 0), -(each.link.similarity or 0)))
 
 
 def offers_of(known: KnownFact, knowledge: Knowledge) -> Iterator[Offer]:
-    """The pairs of a current fact with others."""
-    links = [link for link in known.standing_links.values() if link.kind in OFFERED]
-    apart = knowledge.apart_from(known.fact.id) if links else frozenset()
-    for link in links:
-        other = knowledge.get(known.other_of(link))
-        if other and other.is_current and other.fact.id not in apart:
+    """The pairs of a current fact with others, each once. A fact stands for those that were merged into it."""
+    links = [(other, link) for other, link in knowledge.links_of(known.fact.id) if link.kind in OFFERED]
+    seen = {known.fact.id, *(knowledge.apart_from(known.fact.id) if links else ())}
+    for other_id, link in links:
+        other = _now(other_id, knowledge)
+        if other and other.fact.id not in seen:
+            seen.add(other.fact.id)
             older, newer = sorted((other, known), key=lambda each: each.said_at)
             yield Offer(newer=newer, older=older, link=link)
+
+
+def _now(fact_id: UUID, knowledge: Knowledge) -> KnownFact | None:
+    """Return the current fact that a fact is, or was merged into; None where it was true until some time."""
+    for known in knowledge.successors(fact_id):
+        if known.superseded is None:
+            return known
+        if known.superseded.valid_to:
+            break
+    return None
 
 
 def merged(
@@ -80,16 +92,12 @@ def merging(fact: KnownFact, into: KnownFact, *, knowledge: Knowledge, reason: s
     """Merge *fact* into another by hand.
 
     Raises:
-        BadInput: one of them is not current, or a person keeps them apart.
+        BadInput: one of them is not current, or a person keeps them, or facts merged into them, apart.
     """
     gone = fact.superseded
     if gone and gone.by == into.fact.id and gone.valid_to is None:
         return ()
     replaceable(fact.fact.id, by=into.fact.id, knowledge=knowledge)
-    link = fact.standing_links.get(into.fact.id)
-    if link and link.kind is LinkKind.APART:
-        since = f"{link.at:%Y-%m-%d}: `nous facts unsettle` first"
-        raise BadInput(f"facts {fact.fact.id} and {into.fact.id} are kept apart since {since}")
     return tuple(merged(fact, into, reason=reason, at=at, by_hand=True))
 
 

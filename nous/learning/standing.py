@@ -61,7 +61,7 @@ def corrected(
     fact: KnownFact, claim: Claim, near: Iterable[Neighbour], known: Knowledge, policy: Policy
 ) -> Supersedes | None:
     """What *fact* contradicts, and may take the place of, now that *claim* says it too."""
-    passed = known.apart_from(fact.fact.id) | {fact.fact.id}
+    passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]
     namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
     found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))

@@ -45,7 +45,7 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: Knowledge) -> tuple[KnownF
 
     Raises:
         NotFound: there is no such fact.
-        BadInput: it has given way already, or would give way to itself.
+        BadInput: it has given way already, would give way to itself, or a person keeps the two apart.
     """
     old, new = _fact(old_id, knowledge), _fact(by, knowledge)
     if old.superseded:
@@ -54,6 +54,9 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: Knowledge) -> tuple[KnownF
         raise BadInput(f"fact {by} has given way to {new.superseded.by} itself: name what is current")
     if old_id in (each.fact.id for each in knowledge.successors(by)):
         raise BadInput(f"fact {by} has given way to {old_id}, or is the same; it cannot take its place")
+    if link := knowledge.apart_from(old_id).get(by) or knowledge.apart_from(by).get(old_id):
+        since = f"{link.at:%Y-%m-%d}: `nous facts unsettle` first"
+        raise BadInput(f"facts {link.fact_id} and {link.other} are kept apart since {since}")
     return old, new
 
 

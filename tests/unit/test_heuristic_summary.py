@@ -235,3 +235,25 @@ def test_any_entries_make_a_summary(pieces: list[tuple[str, str, int]]) -> None:
 
     assert found.summary.outcome_rationale
     assert found.summary.title
+
+
+def test_a_credential_is_in_no_part_of_a_summary(of: Of) -> None:
+    token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+
+    told = of(asks(f"Deploy with token {token} to prod"), runs(f"pytest --token={token}", "3 passed")).summary
+
+    assert token not in str(told)
+    assert told.title == "Deploy with token [hidden] to prod"
+
+
+def test_where_nothing_is_told_the_summary_says_how_it_ended(of: Of) -> None:
+    told = of(asks("ok, go ahead please")).summary
+
+    assert told.summary == told.outcome_rationale
+
+
+@pytest.mark.parametrize(
+    "token", ["ab-" * 300, "." * 900, "字-" * 3_000], ids=["words", "stops", "a script without spaces"]
+)
+def test_data_without_spaces_is_cut(token: str) -> None:
+    assert plain(f"Decode {token} now") == f"Decode {token[:60]}… now"

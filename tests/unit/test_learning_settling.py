@@ -13,7 +13,7 @@ from builders.settling import Decide, Log, fold, snapshot, superseded
 from nous.embed.hashed import Hashed
 from nous.errors import BadInput
 from nous.events import FactLinked
-from nous.fact import Learned, LinkKind, Superseded
+from nous.fact import Learned, LinkKind, Row, Superseded
 from nous.learning.announcing import repairs, unembedded
 from nous.learning.erasing import without_fact, without_session
 from nous.learning.finding import linked
@@ -48,6 +48,17 @@ def test_possible_duplicates_are_offered_likeliest_first_and_links_of_other_kind
     made.link(TEA, SHEET, kind=LinkKind.RELATED)
 
     assert offered(made) == [(TEA, PORT), (SHEET, PORT)]
+
+
+def test_a_fact_is_offered_in_the_place_of_one_that_was_merged_into_it_and_not_of_an_earlier_value() -> None:
+    made = log()
+    made.append(Superseded(fact_id=made.id(SHEET), by=made.id(TEA), reason="richer", at=AT))
+
+    assert offered(made) == [(TEA, PORT)]
+
+    made.append(Superseded(fact_id=made.id(PORT), by=made.id(TEA), reason="value 2 / 1", at=AT, valid_to=AT))
+
+    assert offered(made) == []
 
 
 @pytest.mark.parametrize("decide", [merging, keeping_apart, superseded])
@@ -100,7 +111,7 @@ def test_facts_that_are_kept_apart_are_offered_no_more_nor_is_what_takes_the_pla
     made.link(TEA, PORT, likelihood=0.9)
 
     assert offered(made) == []
-    assert made.knowledge.apart_from(made.id(PORT)) == {made.id(SHEET), made.id(TEA)}
+    assert set(made.knowledge.apart_from(made.id(PORT))) == {made.id(SHEET), made.id(TEA)}
 
 
 def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
@@ -135,6 +146,11 @@ def merged(made: Log) -> None:
     made.settle(merging, SHEET, PORT)
 
 
+def apart_and_merged(made: Log) -> None:
+    made.settle(keeping_apart, TEA, PORT)
+    made.settle(merging, TEA, SHEET)
+
+
 @pytest.mark.parametrize(
     ("before", "decide", "one", "other", "said"),
     [
@@ -142,6 +158,9 @@ def merged(made: Log) -> None:
         (past, merging, PORT, SHEET, "name what is current"),
         (merged, merging, PORT, SHEET, "name what is current"),
         (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart_and_merged, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart_and_merged, merging, PORT, SHEET, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (merged, keeping_apart, PORT, SHEET, "`nous facts unsettle` first"),
     ],
 )
@@ -217,6 +236,28 @@ def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
     here += joined(list(exported(made.rows)), here, forgotten=(), gone=()).rows
 
     assert snapshot(fold(here)) == snapshot(made.knowledge)
+
+
+@pytest.mark.parametrize("apart_first", [True, False], ids=["kept apart before", "kept apart since"])
+def test_an_import_in_parts_comes_to_the_same_as_one_of_the_whole(*, apart_first: bool) -> None:
+    made = log()
+    here: list[Row] = []
+
+    def brought() -> None:
+        here.extend(joined(list(exported(made.rows)), here, forgotten=(), gone=()).rows)
+
+    if apart_first:
+        made.settle(keeping_apart, SHEET, PORT)
+    brought()
+    if not apart_first:
+        made.settle(keeping_apart, SHEET, PORT)
+    made.settle(unsettling, SHEET, PORT)
+    made.settle(merging, SHEET, PORT)
+    brought()
+
+    assert snapshot(fold(here)) == snapshot(made.knowledge)
+    brought()
+    assert joined(list(exported(made.rows)), here, forgotten=(), gone=()).rows == ()
 
 
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:

@@ -120,9 +120,13 @@ def _tokens(text: str) -> Iterator[Word]:
                 yield Word(forms("units")[unit.lower()], unit, is_literal=True)
         elif any(map(str.isalnum, found[0])):
             yield from _chunk(found[0], is_first=is_first)
-        elif found[0].strip(_EDGES) or (f" {text}"[found.start()].isspace() and found[0] not in "-\u2014\u2013"):
+        elif _says_something(found[0], is_free=f" {text}"[found.start()].isspace()):
             yield Word(found[0], found[0], is_literal=True)
         is_first = found[0][-1] in ".!?:"
+
+
+def _says_something(signs: str, *, is_free: bool) -> bool:
+    return bool(signs.strip(_EDGES)) or signs in "<>" or (is_free and signs not in "-\u2014\u2013")
 
 
 def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:

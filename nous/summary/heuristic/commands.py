@@ -54,6 +54,7 @@ _LEAD = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|command|timeout(?: -\S
 _PART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _REDIRECTED = re.compile(r"\s*(?:\d?>&?|&>|<|\|).*|\s+--?\s*\Z", re.DOTALL)
 _CHANGE_DIRECTORY = re.compile(r"cd\s+(['\"]?)([^'\"\s]+)\1\Z")
+_READ = 10_000  # characters of a command line; what is longer writes a file
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?\n\1\b", re.DOTALL)
 _MANNER = re.compile(
     r" (?:-[vxqs]+|-?-(?:count|timeout|parallel|jobs)(?:[= ]\w+)?|--(?:verbose|quiet|color=\S+))(?= |\Z)"
@@ -130,7 +131,7 @@ def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iter
     if not action.command or result is None or result.kind is Kind.DECISION:
         return
     directory, passed = "", has_passed(result)
-    for part in _PART.split(_HEREDOC.sub("", action.command)):
+    for part in _PART.split(_HEREDOC.sub("", action.command[:_READ])):
         if moved := _CHANGE_DIRECTORY.match(part.strip()):
             directory = _below(moved[2], home)
             continue

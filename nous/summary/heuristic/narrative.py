@@ -33,8 +33,9 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
     causes = (text for text in found_out(record) if len(text.split()) <= _CAUSE_WORDS and names(text))
     cause = max(causes, key=worth, default="")
     told = _told(record, _MOST_WORDS - len(f"{cause} {ending}".split()))
-    is_told = any(cause[:_OPENING] in each for each in told)
-    return " ".join(filter(None, (*told, "" if is_told else f"Found: {ended(cause)}", ending)))
+    is_new = cause and not any(cause[:_OPENING] in each for each in told)
+    found = " ".join(filter(None, (*told, f"Found: {ended(cause)}" if is_new else "", ending)))
+    return found or judgement.rationale
 
 
 def _told(record: SessionRecord, room: int) -> Sequence[str]:

@@ -17,6 +17,9 @@ _MARKUP = re.compile(
 )
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
+_DATA, _SHOWN = re.compile(r"(?<![!-\u2fff])[!-\u2fff]{400,}|(?<!\S)\S{4000,}"), 60
+"""Characters in a row without a space, and more of them in scripts that write none."""
+
 _NEXT_NUMBER = re.compile(r"(?<=[.!?])\s+\d+[.)]\s*\Z")
 """The mark of the next list item, where it stands behind the sentence before it."""
 
@@ -97,7 +100,11 @@ def _sentences(entry: Entry, place: int) -> Iterator[Sentence]:
 
 
 def plain(text: str) -> str:
-    """Return *text* on one line without list marks, emphasis, link targets and stop marks of test harnesses."""
+    """Return *text* on one line without list marks, emphasis, link targets and stop marks of test harnesses.
+
+    A token longer than any name is cut: it is data, and the patterns take time that is quadratic in its length.
+    """
+    text = _DATA.sub(lambda found: f"{found[0][:_SHOWN]}…", text)
     text = _HARNESS_MARK.sub(" ", _LINK.sub(r"\1", text))
     text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", _NEXT_NUMBER.sub("", text)))
     return _SPACE.sub(" ", text.replace("**", "")).strip()

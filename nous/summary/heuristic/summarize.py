@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nous.episode import CandidateFact, Summary
+from nous.secrets import looks_secret, masked
 from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.lessons import lessons
 from nous.summary.heuristic.narrative import summary_of
@@ -32,13 +33,13 @@ def summarize(transcript: Transcript) -> Extracted:
     judgement = judge(record)
     topics = topics_of(record)
     summary = Summary(
-        title=title_of(record, topics),
-        summary=summary_of(record, judgement),
-        key_points=lessons(record),
+        title=masked(title_of(record, topics)),
+        summary=masked(summary_of(record, judgement)),
+        key_points=tuple(map(masked, lessons(record))),
         outcome=judgement.outcome,
-        outcome_rationale=judgement.rationale,
-        topics=topics,
-        open_threads=open_threads(record, judgement),
+        outcome_rationale=masked(judgement.rationale),
+        topics=tuple(topic for topic in topics if not looks_secret(topic)),
+        open_threads=tuple(map(masked, open_threads(record, judgement))),
     )
     return Extracted(
         summary=summary,
