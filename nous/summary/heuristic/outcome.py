@@ -11,7 +11,7 @@ from nous.prose import shortened
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.report import OFFER
-from nous.summary.heuristic.sentences import Sentence, is_go_ahead
+from nous.summary.heuristic.sentences import Sentence, content_words
 from nous.transcript.model import Entry, Kind
 
 _QUOTED_CHARS = 120
@@ -271,6 +271,6 @@ def open_threads(record: SessionRecord, judgement: Judgement) -> tuple[str, ...]
     if judgement.outcome not in {Outcome.PARTIAL, Outcome.UNRESOLVED} or not record.requests:
         return ()
     said = [one.text for turn in reversed(record.requests) for one in (*turn.asked, *turn.brief)]
-    asked = next((text for text in said if not (is_go_ahead(text) or words().says("thanks", text))), "")
+    asked = next((text for text in said if content_words(text)[1:] and not words().says("thanks", text)), "")
     thread = shortened(judgement.waits_for or asked, _QUOTED_CHARS)
     return tuple(filter(None, (judgement.rationale, thread)))
