@@ -20,7 +20,7 @@ from nous.summary.heuristic.statements import stated, subject_of
 _SHORT = 8
 """Turns up to which each turn's report still stands at the end; in longer sessions later work overtakes it."""
 
-_MOST_ANSWERS, _MOST_ANSWERS_OF_LONG, _MOST_DEEDS, _MOST_STATED = 3, 1, 2, 6
+_MOST_ANSWERS, _MOST_DEEDS, _MOST_STATED = 3, 3, 6
 _FEWEST_WORDS = 5
 _MOSTLY_CODE = 0.65
 _CODE = re.compile(r"`[^`]+`")
@@ -57,7 +57,7 @@ def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
     """Return the last questions that got an answer; of a long session, those after a thing that the answer names."""
     found = [one for one in answered(record) if one.is_clear and not one.answer.endswith(":")]
     if len(record.requests) > _SHORT:
-        found = [one for one in found if words().says("asks_which", one.question)][-_MOST_ANSWERS_OF_LONG:]
+        found = [one for one in found if words().says("asks_which", one.question)]
     for one in found[-_MOST_ANSWERS:]:
         text = f"“{shortened(one.question, 160)}” was answered: {shortened(one.answer, _LONGEST)}"
         yield CandidateFact(
