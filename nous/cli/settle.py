@@ -89,7 +89,7 @@ def _offer_object(offer: Offer, knowledge: Knowledge) -> dict[str, Any]:
 @click.argument("old")
 @click.argument("new")
 @_SCOPE
-@_because("somebody said so")
+@_because("a person says so")
 @click.pass_obj
 def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None:
     """Put fact NEW in the place of fact OLD: ids as `nous facts` prints them, or their beginnings.

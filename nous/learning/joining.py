@@ -240,7 +240,7 @@ def _has_way(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
 
 
 def _says_nothing(row: Row, ways: Mapping[UUID, UUID]) -> bool:
-    """Whether *row* takes back what does not hold, or links two that are one, or of which one has given way."""
+    """Return whether *row* undoes what does not hold, or links a fact to itself or to one that it gave way to."""
     match row:
         case Superseded(is_undone=True):
             return ways.get(row.fact_id) != row.by

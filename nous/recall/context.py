@@ -29,7 +29,7 @@ _FEW_WORDS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notes:
-    """What there is to tell: of the last session its anchored summary, or else its episode; facts, best first.
+    """Material for a context: the anchored summary of the last session, or else its episode; facts, best first.
 
     `earlier` has what was true before in place of some of the facts; `offers` may name other facts, too.
     """

@@ -24,14 +24,14 @@ def snapshot(knowledge: Knowledge) -> Snapshot:
 
 
 def fold(rows: Sequence[Row]) -> Knowledge:
-    """What a log says, without vectors."""
+    """Fold a log without vectors."""
     knowledge = Knowledge(embedder_id="", dim=0)
     knowledge.extend(rows, {})
     return knowledge
 
 
 def superseded(old: KnownFact, new: KnownFact, **facts: Any) -> tuple[Row, ...]:
-    """What `nous facts supersede` decides."""
+    """Supersede a fact as `nous facts supersede` does."""
     return (superseding(old.fact.id, by=new.fact.id, **facts),)
 
 
