@@ -46,9 +46,9 @@ def publish(  # noqa: PLR0913  (each says something of its own)
         Misconfigured, Unavailable: the settings or the server do not do.
     """
     # Imported here so that `import nous` costs a program nothing until it publishes.
-    from nous.runtime.publish import About  # noqa: PLC0415
-    from nous.scope import Scope  # noqa: PLC0415
-    from nous.wiring.producer import default_producer  # noqa: PLC0415
+    from nous.app.services import default_producer  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.services.session_intake import About  # noqa: PLC0415
 
     about = About(
         scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting, format=format
@@ -75,10 +75,10 @@ def record_decision(
         BadInput: the description is empty, the confidence out of range, or no session can have that id.
         Misconfigured, Unavailable: the settings or the server do not do.
     """
-    from nous.episode import Decision  # noqa: PLC0415
-    from nous.errors import BadInput  # noqa: PLC0415
-    from nous.scope import Scope  # noqa: PLC0415
-    from nous.wiring.producer import default_producer  # noqa: PLC0415
+    from nous.app.services import default_producer  # noqa: PLC0415
+    from nous.domain.episode import Decision  # noqa: PLC0415
+    from nous.domain.errors import BadInput  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
 
     if not description.strip():
         raise BadInput("a decision needs a description")
@@ -110,9 +110,9 @@ def touch(
         BadInput: it holds many sessions or none yet, the session was forgotten, or none can have that id.
         Misconfigured, Unavailable: the settings or the server do not do.
     """
-    from nous.runtime.publish import About  # noqa: PLC0415
-    from nous.scope import Scope  # noqa: PLC0415
-    from nous.wiring.producer import default_producer  # noqa: PLC0415
+    from nous.app.services import default_producer  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.services.session_intake import About  # noqa: PLC0415
 
     about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
     return default_producer().touch(session, about, background=background, at=at).receipt

@@ -7,8 +7,8 @@ Its settings say which installation that serves; a job of another one is refused
 from functools import cache
 
 from nous import log
+from nous.app import World, build
 from nous.settings import load_settings
-from nous.wiring import World, build
 
 
 def perform(worker: str, lane: str, entry: str, attempt: int) -> str:

@@ -15,8 +15,8 @@ import structlog
 from builders import waiting
 from hypothesis import settings
 
-from nous.events import NAMESPACE, SessionEnded
-from nous.scope import Scope
+from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.scope import Scope
 from nous.transcript.model import Entry, Kind, Transcript
 
 Ended = Callable[..., SessionEnded]

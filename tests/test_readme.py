@@ -9,9 +9,9 @@ from pathlib import Path
 
 from chaos.drill.fault import faults
 
-from nous import events
 from nous.cli import COMMANDS
 from nous.cli.memory import facts
+from nous.domain import events
 from nous.settings import Loaded, Settings
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ TESTS = tuple(sorted((ROOT / "tests").rglob("*.py")))
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 40
 HEAVY = ("numpy", "rq", "redis", "onnxruntime", "tokenizers", "pydantic", "structlog", "flask")
-OUT_OF_REACH = ("nous.bus", "nous.jobs", "nous.runtime", "nous.server", "nous.wiring", "redis", "rq")
+OUT_OF_REACH = ("nous.bus", "nous.jobs", "nous.runtime", "nous.redis_server", "nous.app", "redis", "rq")
 """What a worker must not know, beside the other workers."""
 
 

@@ -1,8 +1,8 @@
 """decision_recorded → kept with the session's episode."""
 
-from nous.effects import Effects, KeepDecision
-from nous.events import DecisionRecorded, Event, episode_id
-from nous.kit import Handler, Kit, Worker
+from nous.domain.effects import Effects, KeepDecision
+from nous.domain.events import DecisionRecorded, Event, episode_id
+from nous.pipeline.worker import Handler, Kit, Worker
 
 NAME = "decision-keeper"
 

@@ -7,12 +7,12 @@ from uuid import UUID
 
 import structlog
 
-from nous.effects import Effects, KeepVector
-from nous.episode import Episode
-from nous.errors import BadInput, Deferred, Misconfigured, Unavailable
-from nous.events import EpisodesUnembedded, Event
-from nous.kit import Kit, Worker
-from nous.scope import Scope
+from nous.domain.effects import Effects, KeepVector
+from nous.domain.episode import Episode
+from nous.domain.errors import BadInput, Deferred, Misconfigured, Unavailable
+from nous.domain.events import EpisodesUnembedded, Event
+from nous.domain.scope import Scope
+from nous.pipeline.worker import Kit, Worker
 
 NAME = "episode-embedder"
 NOTHING_WAITS = "every episode that can be embedded has its vector"

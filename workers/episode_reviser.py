@@ -6,14 +6,13 @@ from typing import Self
 
 import structlog
 
-from nous.author import Author, Understood
-from nous.brief import Brief
-from nous.effects import Compromise, Effects, ExpectEpisode, NoteTried, SaveEpisode, StopOffering, for_today
-from nous.episode import Episode, Tier
-from nous.errors import Deferred, NousError
-from nous.events import EpisodeOutdated, EpisodeSummarized, Event
-from nous.kit import Kit, Worker
-from nous.learning.forgotten import without_candidates
+from nous.domain.effects import Compromise, Effects, ExpectEpisode, NoteTried, SaveEpisode, StopOffering, for_today
+from nous.domain.episode import Episode, Tier
+from nous.domain.errors import Deferred, NousError
+from nous.domain.events import EpisodeOutdated, EpisodeSummarized, Event
+from nous.domain.scope import Matter
+from nous.domain.summary_input import Brief
+from nous.facts.candidate_filter import without_candidates
 from nous.llm.base import (
     AllowanceSpent,
     AnswerUnusable,
@@ -23,9 +22,9 @@ from nous.llm.base import (
     ModelTimeout,
     ModelUnreachable,
 )
-from nous.matter import Matter
-from nous.summary.announcing import announcement
-from nous.summary.decisions import decided_facts
+from nous.pipeline.llm_summarizer import Author, Understood
+from nous.pipeline.worker import Kit, Worker
+from nous.summary.decisions import announcement, decided_facts
 
 NAME = "episode-reviser"
 

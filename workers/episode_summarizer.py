@@ -8,11 +8,7 @@ from typing import Any, Self
 
 import structlog
 
-from nous.author import Author, MadeDo, Understood
-from nous.brief import Brief
-from nous.clocks import is_ahead, not_ahead
-from nous.course import handled
-from nous.effects import (
+from nous.domain.effects import (
     Compromise,
     Effects,
     ExpectEpisode,
@@ -22,16 +18,18 @@ from nous.effects import (
     SaveEpisode,
     Write,
 )
-from nous.episode import Decision, Episode, Seen, Tier
-from nous.errors import Misconfigured, NousError
-from nous.events import EpisodeSummarized, Event, SessionEnded, episode_id
+from nous.domain.episode import Decision, Episode, Seen, Tier
+from nous.domain.errors import Misconfigured, NousError
+from nous.domain.events import EpisodeSummarized, Event, SessionEnded, episode_id
+from nous.domain.scope import Matter
+from nous.domain.session_state import handled, is_ahead, not_ahead
+from nous.domain.summary_input import Brief
 from nous.excerpt import Manifest, Windows
-from nous.kit import Kit, Worker
-from nous.learning.forgotten import without_candidates
+from nous.facts.candidate_filter import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
-from nous.matter import Matter
-from nous.summary.announcing import announcement
-from nous.summary.decisions import decided_facts, shown_decisions
+from nous.pipeline.llm_summarizer import Author, MadeDo, Understood
+from nous.pipeline.worker import Kit, Worker
+from nous.summary.decisions import announcement, decided_facts, shown_decisions
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Kind, Transcript

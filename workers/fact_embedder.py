@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Self
 
-from nous.effects import Effects
-from nous.errors import Deferred, Unavailable
-from nous.events import Event, FactLinked, FactsUnembedded, FactSuperseded
-from nous.kit import Kit, Worker
-from nous.learning.announcing import repairs
+from nous.domain.effects import Effects
+from nous.domain.errors import Deferred, Unavailable
+from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
+from nous.facts.events import repairs
+from nous.pipeline.worker import Kit, Worker
 
 NAME = "fact-embedder"
 NOTHING_WAITS = "every fact has its vector"

@@ -6,11 +6,10 @@ from typing import Self
 
 import structlog
 
-from nous.clocks import not_ahead
-from nous.effects import Compromise, Effects, KeepVector
-from nous.episode import CandidateFact
-from nous.errors import BadInput, Deferred, Unavailable
-from nous.events import (
+from nous.domain.effects import Compromise, Effects, KeepVector
+from nous.domain.episode import CandidateFact
+from nous.domain.errors import BadInput, Deferred, Unavailable
+from nous.domain.events import (
     EpisodeSummarized,
     EpisodesUnembedded,
     Event,
@@ -20,12 +19,12 @@ from nous.events import (
     FactsUnembedded,
     FactSuperseded,
 )
-from nous.fact import Source
-from nous.kit import Kit, Worker
-from nous.learning.announcing import announcements
-from nous.learning.forgotten import lost_candidates
-from nous.learning.usable import Unusable, Usable, usable
+from nous.domain.fact import Source
+from nous.domain.session_state import not_ahead
+from nous.facts.candidate_filter import Unusable, Usable, lost_candidates, usable
+from nous.facts.events import announcements
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
+from nous.pipeline.worker import Kit, Worker
 
 NAME = "fact-extractor"
 NO_FACTS = "no candidate facts, and nothing in the summary to make any of"

@@ -2,9 +2,9 @@
 
 from typing import Self
 
-from nous.effects import Effects, ExpectAnchor, ReleaseTranscript, SaveAnchor, Write
-from nous.events import Event, SessionCompacting, episode_id
-from nous.kit import Kit, Worker
+from nous.domain.effects import Effects, ExpectAnchor, ReleaseTranscript, SaveAnchor, Write
+from nous.domain.events import Event, SessionCompacting, episode_id
+from nous.pipeline.worker import Kit, Worker
 
 NAME = "session-anchorer"
 

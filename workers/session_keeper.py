@@ -2,10 +2,10 @@
 
 from typing import Self
 
-from nous.course import touched
-from nous.effects import Effects, ExpectCourse, NoteCourse
-from nous.events import Event, SessionTouched
-from nous.kit import Kit, Worker
+from nous.domain.effects import Effects, ExpectCourse, NoteCourse
+from nous.domain.events import Event, SessionTouched
+from nous.domain.session_state import touched
+from nous.pipeline.worker import Kit, Worker
 
 NAME = "session-keeper"
 

@@ -6,10 +6,9 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
-from nous.bus.mishaps import Mishap
-from nous.bus.progress import Progress
-from nous.effects import Effects
-from nous.events import Event
+from nous.bus.delivery_state import Mishap, Progress
+from nous.domain.effects import Effects
+from nous.domain.events import Event
 
 REPEATED = "published twice"
 """Why an entry is skipped that tells an event which another entry has told: a foreign producer repeats itself."""
@@ -112,7 +111,8 @@ class Bus(Protocol):
         *durable* waits until its disk has it, with its upload: then a power cut cannot take it either.
 
         Raises:
-            Unavailable: what was uploaded for it is not there (see `nous.store.uploads`); upload and publish again.
+            Unavailable: what was uploaded for it is not there (see `nous.store.transcript_source`); upload and publish
+            again.
             Misconfigured: *durable* was asked of a server that cannot promise it.
             BadInput: its session was forgotten (see `nous.bus.tombstones`).
         """

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from nous.codec import is_of_none
-from nous.effects import AppendFacts, Effects, NoteCourse, NoteTried, SaveEpisode
-from nous.errors import BadInput
-from nous.events import Event, episode_id
-from nous.fact import tellings
-from nous.learning.forgotten import Forgotten, mark_of
-from nous.learning.normalise import exact_form
-from nous.scope import Scope
+from nous.domain.effects import AppendFacts, Effects, NoteCourse, NoteTried, SaveEpisode
+from nous.domain.errors import BadInput
+from nous.domain.event_codec import is_of_none
+from nous.domain.events import Event, episode_id
+from nous.domain.fact import tellings
+from nous.domain.scope import Scope
+from nous.facts.candidate_filter import Forgotten, mark_of
+from nous.facts.normalize import exact_form
 
 FORGOTTEN = "its session was forgotten"
 """Why an event is skipped that a foreign producer wrote straight into a stream."""
@@ -78,7 +78,7 @@ def name_of(event: Event) -> str:
 
 
 def form_name(mark: str) -> str:
-    """The name for a text, of which `nous.learning.forgotten.mark_of` is left."""
+    """The name for a text, of which `nous.facts.candidate_filter.mark_of` is left."""
     return f"{_FORM}{mark}"
 
 

@@ -9,21 +9,20 @@ from pathlib import Path
 import click
 
 from nous import log
-from nous.bus.ledger import Account
-from nous.cli.fact_lines import fact_lines
-from nous.cli.frame import FAILED, App
-from nous.cli.knowing import knowledge_of
+from nous.app import World, build, fleet
+from nous.app.services import producer_of
+from nous.bus.accounting import Account
+from nous.cli.framework import FAILED, App
+from nous.cli.lookup import fact_lines, knowledge_of
 from nous.cli.memory import episode_lines
-from nous.cli.waiting import awaited, has_failed
-from nous.fact import Confirmed, Linked, Row, Superseded
-from nous.learning.known import Knowledge
-from nous.producer import Published
-from nous.readable import shortened
-from nous.runtime.publish import About
-from nous.scope import Scope
-from nous.server import embedded
-from nous.wiring import World, build, fleet
-from nous.wiring.producer import producer_of
+from nous.cli.publish import awaited, has_failed
+from nous.domain.fact import Confirmed, Linked, Row, Superseded
+from nous.domain.scope import Scope
+from nous.facts.fact_index import Knowledge
+from nous.redis_server import embedded
+from nous.services.publisher import Published
+from nous.services.session_intake import About
+from nous.text.sanitize import shortened
 
 _SCOPE = Scope(project="demo")
 _PATIENCE = 300.0

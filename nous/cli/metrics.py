@@ -5,11 +5,11 @@ from datetime import datetime
 
 import click
 
-from nous.bus.ledger import Account, Backlog
-from nous.cli.frame import App
-from nous.jobs.rq.census import workers_seen
+from nous.app import World, build
+from nous.bus.accounting import Account, Backlog
+from nous.cli.framework import App
+from nous.jobs.rq.worker_stats import workers_seen
 from nous.llm.base import Failure
-from nous.wiring import World, build
 
 _ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
 

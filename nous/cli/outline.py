@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import orjson
 
-from nous.codec import LARGEST
-from nous.redaction import redacted
+from nous.domain.event_codec import LARGEST
+from nous.redaction.error_text import redacted
 
 _ENVELOPE = ("type", "id", "subject", "time", "source", "dataschema", "correlationid", "causationid", "traceparent")
 _DEPTH = 4

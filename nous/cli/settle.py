@@ -6,21 +6,20 @@ from typing import Any, NamedTuple, ParamSpec
 
 import click
 
+from nous.app import World, build
 from nous.bus.base import Refused
-from nous.cli.fact_lines import fact_lines, fact_object
-from nous.cli.frame import App
-from nous.cli.knowing import elsewhere, knowledge_of, one_of
-from nous.cli.show import print_json, say
-from nous.effects import AppendFacts, Effects
-from nous.errors import BadInput, Retryable
-from nous.fact import LinkKind, Row, Superseded
-from nous.learning.announcing import unembedded
-from nous.learning.known import Knowledge, KnownFact
-from nous.learning.settling import Offer, keeping_apart, merging, offers, unsettling
-from nous.learning.superseding import superseding
-from nous.readable import one_line, shortened
-from nous.scope import Scope
-from nous.wiring import World, build
+from nous.cli.framework import App
+from nous.cli.lookup import elsewhere, fact_lines, fact_object, knowledge_of, one_of
+from nous.cli.output import print_json, say
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.errors import BadInput, Retryable
+from nous.domain.fact import LinkKind, Row, Superseded
+from nous.domain.scope import Scope
+from nous.facts.events import unembedded
+from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.precedence import superseding
+from nous.facts.settling import Offer, keeping_apart, merging, offers, unsettling
+from nous.text.sanitize import one_line, shortened
 
 _REFUSALS = 100
 _LONGEST_REASON = 1000

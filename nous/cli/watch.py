@@ -11,15 +11,15 @@ import click
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from nous.cli.frame import FAILED, App
-from nous.cli.show import counted, print_json, say
-from nous.errors import BadInput
-from nous.readable import one_line
-from nous.runtime.watch import Journal, Watcher
-from nous.runtime.watching import Fate, Sweep
-from nous.scope import Scope
+from nous.app import build, onlooker, watcher
+from nous.cli.framework import FAILED, App
+from nous.cli.output import counted, print_json, say
+from nous.domain.errors import BadInput
+from nous.domain.scope import Scope
+from nous.services.folder_watch import Journal, Watcher
+from nous.services.folder_watch_rules import Fate, Sweep
 from nous.settings.model import Seconds, Settings
-from nous.wiring import build, onlooker, watcher
+from nous.text.sanitize import one_line
 
 _MOST_NAMED = 20
 

@@ -1,10 +1,8 @@
 """What survives a budget: the most telling part of a session, in order, with a mark for every gap."""
 
-from nous.excerpt.fitting import BUDGET, Excerpt, Unit, fit
-from nous.excerpt.manifest import Manifest
-from nous.excerpt.record import Record
-from nous.excerpt.text import truncate_transcript
-from nous.excerpt.windows import Window, Windows, windows
+from nous.excerpt.fit import BUDGET, Excerpt, Unit, fit
+from nous.excerpt.manifest import Manifest, Record
+from nous.excerpt.windows import Window, Windows, truncate_transcript, windows
 
 __all__ = [
     "BUDGET",

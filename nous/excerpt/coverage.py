@@ -8,14 +8,13 @@ import heapq
 from collections import defaultdict
 from collections.abc import Sequence
 
-from nous.excerpt.choice import Choice
-from nous.excerpt.concepts import WORTH, worths
 from nous.excerpt.items import Items, Role
-from nous.excerpt.ledger import Ledger
-from nous.excerpt.pieces import Piece, pieces_of
+from nous.excerpt.layout import Ledger
 from nous.excerpt.spans import complete, longest_closing, merged, most_added
-from nous.language import words
-from nous.prose import Span
+from nous.excerpt.strategy import Choice
+from nous.excerpt.units import WORTH, Piece, pieces_of, worths
+from nous.text.language import words
+from nous.text.sentences import Span
 
 BREVITY = 0.8
 _ROUNDS = 2

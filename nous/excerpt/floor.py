@@ -14,16 +14,48 @@ weights, and some to the last errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from nous.excerpt.choice import Choice
-from nous.excerpt.deeds import are_all, deeds_in, take_deeds
+from nous.excerpt.calls import are_all, deeds_in, take_deeds
+from nous.excerpt.dialogue import is_talk
 from nous.excerpt.items import PERSONAL, Item, Items, Role
-from nous.excerpt.ledger import Ledger
+from nous.excerpt.layout import Ledger
 from nous.excerpt.spans import ends, full_length, longest_closing, mark, merged, outline, shown_length
-from nous.excerpt.talk import is_talk
-from nous.excerpt.water import Claim, shares
-from nous.prose import Span
+from nous.excerpt.strategy import Choice
+from nous.text.sentences import Span
+
+_ROUNDS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Someone's wish for between *owed* and *needed* characters."""
+
+    weight: float
+    owed: int
+    needed: int
+
+
+def shares(claims: Sequence[Claim], room: int) -> list[int]:
+    """How many characters each of *claims* gets, in all at most *room*, or what is owed if even that is more.
+
+    The level is found by bisection: a claim gets `weight * level`, held between what it is owed and what it needs.
+    """
+    low, high = 0.0, max((claim.needed / claim.weight for claim in claims), default=0.0)
+    if sum(_at(high, claims)) <= room:
+        return _at(high, claims)
+    for _ in range(_ROUNDS):
+        middle = (low + high) / 2
+        if sum(_at(middle, claims)) <= room:
+            low = middle
+        else:
+            high = middle
+    return _at(low, claims)
+
+
+def _at(level: float, claims: Sequence[Claim]) -> list[int]:
+    return [min(claim.needed, max(claim.owed, int(claim.weight * level))) for claim in claims]
+
 
 VISIBLE = 160
 GLIMPSE = 24

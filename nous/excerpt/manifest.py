@@ -2,10 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from nous.excerpt.choice import Choice
 from nous.excerpt.items import Item
-from nous.excerpt.record import Record
+from nous.excerpt.strategy import Choice
+
+
+class Record(NamedTuple):
+    """The entries that it stands for, its length in characters, how much of it is shown, and why.
+
+    `score` is what the strategy thought it worth, in units of its own; 0 where it did not weigh it.
+    """
+
+    entries: tuple[str, ...]
+    role: str
+    chars: int
+    shown: int
+    reason: str
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

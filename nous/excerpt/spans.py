@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from nous.excerpt.labels import no_label
-from nous.prose import TICKS, Fence, Span, fence_at, fences
+from nous.excerpt.items import no_label
+from nous.text.sentences import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
 _BLANKS = "\n "

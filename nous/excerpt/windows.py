@@ -6,13 +6,14 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import ceil
 
-from nous.brief import BETWEEN, Passage
-from nous.errors import BadInput
-from nous.excerpt.fitting import BUDGET, Excerpt, Unit, fit, material_of
+from nous.domain.errors import BadInput
+from nous.domain.summary_input import BETWEEN, Passage
+from nous.excerpt.fit import BUDGET, Excerpt, Unit, fit, material_of
 from nous.excerpt.items import Item, Role
 from nous.excerpt.layout import label, label_length, text_of
 from nous.excerpt.spans import ends, shown
-from nous.tokens import Counter, estimate
+from nous.text.token_estimate import Counter, estimate
+from nous.transcript.load import parse_transcript
 from nous.transcript.model import Transcript
 
 ONE_PASS = 4
@@ -161,3 +162,28 @@ def _below(
             return below
         room -= excess
     return fit(part, budget, strategy=strategy, unit=unit, count=count)
+
+
+def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:
+    """*text* itself if it has at most *max_chars* characters, else what `fit` keeps of its turns.
+
+    A text in which no turns are to be found keeps its beginning and its end.
+
+    Raises:
+        BadInput: *max_chars* is negative.
+    """
+    if len(text) <= max_chars:
+        return text
+    if max_chars < 0:
+        raise BadInput(f"a budget of {max_chars} characters: it has to be 0 or more")
+    transcript = _parsed(text)
+    if transcript is not None and len(transcript.entries) > 1:
+        return fit(transcript, max_chars).text
+    return shown(text, spans) if (spans := ends(text, max_chars)) else text[:max_chars]
+
+
+def _parsed(text: str) -> Transcript | None:
+    try:
+        return parse_transcript(text)
+    except BadInput:
+        return None

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from nous.episode import Tokens
-from nous.errors import Deferred, Fatal, Misconfigured, Retryable
-from nous.matter import Matter
+from nous.domain.episode import Tokens
+from nous.domain.errors import Deferred, Fatal, Misconfigured, Retryable
+from nous.domain.scope import Matter
 
 LONGEST_EARLIER = 4_000
 """Characters of an answer that could not be used, which are shown again to who gave it."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from nous.errors import Retryable
+from nous.domain.errors import Retryable
 
 _Answer = TypeVar("_Answer")
 

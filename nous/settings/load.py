@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from nous.errors import Misconfigured
+from nous.domain.errors import Misconfigured
 from nous.settings.model import Settings
 
 ENVIRONMENT = "environment"

@@ -19,9 +19,9 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
-from nous.caps import MOST_CANDIDATES
+from nous.domain.summary_input import MOST_CANDIDATES
 from nous.excerpt.strategies import names
-from nous.learning.policy import Dedup
+from nous.facts.verdict import Dedup
 
 EMBEDDED = "embedded:"
 """How a `redis_url` begins that asks for a server of our own."""
@@ -141,7 +141,7 @@ class SummarySettings(Group):
 
 
 class DedupSettings(Group):
-    """When two facts are one; `nous.learning.policy` says what each threshold means."""
+    """When two facts are one; `nous.facts.verdict` says what each threshold means."""
 
     policy: Dedup = Dedup.GUARDED
     threshold: Cosine = 0.95

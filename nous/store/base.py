@@ -1,18 +1,18 @@
 """Where episodes, facts and transcripts are read. Writing is the bus's: it commits what a handler returns."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from nous.brief import Brief
-from nous.course import Course, Stage
-from nous.episode import Decision, Episode
-from nous.events import SessionEvent
-from nous.fact import LogVersion, Row
-from nous.scope import Scope
-from nous.summary.anchored.anchor import Anchor
+from nous.domain.anchored_summary import Anchor
+from nous.domain.episode import Decision, Episode
+from nous.domain.events import SessionEvent
+from nous.domain.fact import LogVersion, Row
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, Stage
+from nous.domain.summary_input import Brief
 from nous.transcript.model import Transcript
 
 if TYPE_CHECKING:
@@ -169,3 +169,11 @@ class Transcripts(Protocol):
             Unavailable: its store did not answer.
         """
         ...
+
+
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def in_order(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """*decisions* by their time; those that have none are last, in the order of their words."""
+    return tuple(sorted(decisions, key=lambda each: (each.at or _LAST, each.description)))

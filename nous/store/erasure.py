@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from nous.fact import LogVersion, Row, embedding
-from nous.learning.erasing import Erased
-from nous.scope import Scope
-from nous.store.blocks import Place
-from nous.store.rows import LogEntry, Slot, chained
+from nous.domain.fact import LogVersion, Row, embedding
+from nous.domain.scope import Scope
+from nous.facts.erase import Erased
+from nous.store.fact_rows import LogEntry, Place, Slot, chained
 
 Rewrite = Callable[[Sequence[Row]], Erased]
 

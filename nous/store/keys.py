@@ -20,8 +20,8 @@
 | <p>:closing-sessions                         | zset   | kept           | the same: idle, its end not dealt with   |
 | <p>:abandoned-sessions                       | zset   | 30 days        | the same: given up, by the second of it  |
 | <p>:facts-head:<scope>                       | string | kept           | the log's version, for the commit        |
-| <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `nous.store.rows`)   |
-| <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `nous.store.blocks`)        |
+| <p>:facts-rows:<scope>                       | list   | kept           | the log's rows (see `fact_rows.py`)      |
+| <p>:vectors:<scope>:<embedder>:<dim>:<block> | string | kept           | vectors (see `fact_rows.py`)             |
 | <p>:candidates:<scope>:{<tag>}               | vset   | kept           | facts by their vectors (vector sets)     |
 | <p>:candidates-mark:<scope>:{<tag>}          | string | kept           | how much of the log that set has         |
 | <p>:transcript:<scope>:<session>:<digest>    | string | until released | an uploaded transcript, gzip             |
@@ -44,9 +44,9 @@ from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
 
-from nous.course import Stage
-from nous.errors import BadInput
-from nous.scope import Scope
+from nous.domain.errors import BadInput
+from nous.domain.scope import Scope
+from nous.domain.session_state import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from threading import RLock
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.brief import Brief
-from nous.course import UNFINISHED, Course, Stage
-from nous.effects import (
+from nous.domain.anchored_summary import Anchor
+from nous.domain.effects import (
     AppendFacts,
     ExpectAnchor,
     ExpectCourse,
@@ -24,20 +23,17 @@ from nous.effects import (
     StopOffering,
     Write,
 )
-from nous.episode import Decision, Episode, Tier
-from nous.errors import Retryable
-from nous.events import Event
-from nous.fact import LogVersion
-from nous.scope import Scope
-from nous.store.append import Continuation, continuation
-from nous.store.base import LogSlice
-from nous.store.blocks import Place
-from nous.store.decisions import in_order
+from nous.domain.episode import Decision, Episode, Tier
+from nous.domain.errors import Retryable
+from nous.domain.events import Event
+from nous.domain.fact import LogVersion
+from nous.domain.scope import Scope
+from nous.domain.session_state import UNFINISHED, Course, Stage
+from nous.domain.summary_input import Brief
+from nous.store.base import LogSlice, in_order
+from nous.store.fact_rows import Continuation, LogEntry, Place, Slot, as_rows, continuation, slice_of, version_at
 from nous.store.keys import StoreKeys
-from nous.store.rows import LogEntry, Slot
-from nous.store.slices import as_rows, slice_of, version_at
-from nous.store.uploads import key_of, upload_of
-from nous.summary.anchored.anchor import Anchor
+from nous.store.transcript_source import key_of, upload_of
 
 if TYPE_CHECKING:
     import numpy as np

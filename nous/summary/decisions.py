@@ -1,9 +1,11 @@
 """What was decided in a session: what its transcript shows, beside what was recorded while it ran."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from nous.episode import CandidateFact, Category, Decision
-from nous.secrets import looks_secret
+from nous.domain.episode import CandidateFact, Category, Decision, Episode, ExcerptSeen, TranscriptSeen
+from nous.domain.events import EpisodeSummarized, Event
+from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import names
 from nous.summary.heuristic.statements import verdicts
@@ -38,3 +40,26 @@ def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
 
 def _is_fact(text: str) -> bool:
     return len(text) <= _LONGEST and not looks_secret(text)
+
+
+def announcement(episode: Episode, *, cause: Event, by: str, at: datetime) -> EpisodeSummarized:
+    """What the worker *by* says of *episode*, which it has made because of *cause*."""
+    tokens = episode.tokens
+    return EpisodeSummarized.after(
+        cause,
+        by=by,
+        at=at,
+        episode_id=episode.id,
+        version=episode.version,
+        summary=episode.summary,
+        candidate_facts=episode.candidate_facts,
+        tier=str(episode.tier),
+        model=episode.model,
+        prompt_version=episode.prompt_version,
+        tokens=None if tokens is None else {"in": tokens.input, "out": tokens.output},
+        ended_at=episode.ended_at,
+        transcript=TranscriptSeen(digest=episode.version, entries=episode.entries, bytes=episode.bytes),
+        excerpt=ExcerptSeen(
+            digest=episode.excerpt_digest, chars=episode.excerpt_chars, dropped=episode.excerpt_dropped
+        ),
+    )

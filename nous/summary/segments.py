@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from nous.brief import Passage
+from nous.domain.summary_input import Passage
 from nous.transcript.model import Entry, Kind, Transcript
 
 _KINDS: Mapping[str, Kind] = {

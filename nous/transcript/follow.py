@@ -15,17 +15,14 @@ from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
 
-from nous.transcript.base import LineReading, Reading
-from nous.transcript.input.lines import Cursor
-from nous.transcript.input.packed import is_packed
-from nous.transcript.input.records import is_one_a_line
-from nous.transcript.input.tap import Tap
-from nous.transcript.input.window import Window
-from nous.transcript.model import Entry, Header, Problem
-from nous.transcript.notes import Notes
-from nous.transcript.read import located, opened, sniffed
-from nous.transcript.reading.finishing import Finishing, extras
-from nous.transcript.sniff import reader_named
+from nous.transcript.detect import reader_named
+from nous.transcript.io.byte_source import Tap, is_packed
+from nous.transcript.io.lines import Cursor, Window
+from nous.transcript.io.records import is_one_a_line
+from nous.transcript.load import located, opened, sniffed
+from nous.transcript.model import Entry, Header, Notes, Problem
+from nous.transcript.parsing.turns import Finishing, extras
+from nous.transcript.reader import LineReading, Reading
 
 _CHECKED = 4_096
 

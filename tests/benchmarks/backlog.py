@@ -36,13 +36,13 @@ from chaos.drill.stage import Stage, staged
 from chaos.drill.system import WORKERS, Nous
 from typing_extensions import override  # typing has it from Python 3.12 on
 
+from nous.app import World
 from nous.bus.base import Committed
-from nous.effects import Effects
-from nous.events import SessionEnded
-from nous.fact import Learned
+from nous.domain.effects import Effects
+from nous.domain.events import SessionEnded
+from nous.domain.fact import Learned
+from nous.domain.scope import Scope
 from nous.jobs.base import Line
-from nous.scope import Scope
-from nous.wiring import World
 
 ALONE = 300
 PROJECTS = 20

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from nous.embed.base import Embedder
-from nous.embed.minilm import MiniLM
-from nous.learning.judge import Known, Neighbour, Richer, judge
-from nous.learning.policy import Dedup, Policy
-from nous.learning.statement import Statement
+from nous.embedding.base import Embedder
+from nous.embedding.minilm import MiniLM
+from nous.facts.judge import Known, Neighbour, Richer, judge
+from nous.facts.verdict import Dedup, Policy, Statement
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "facts"
 FILES = (DATA / "minimal_pairs_a.json", DATA / "dedup_pairs_dev.json")

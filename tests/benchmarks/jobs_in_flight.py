@@ -24,16 +24,16 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from nous import log
+from nous.app import World, build, fleet
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.effects import Effects
-from nous.episode import Outcome, Summary
-from nous.events import EpisodeSummarized, Event, SessionEnded
-from nous.kit import Kit, Worker
-from nous.scope import Scope
-from nous.server import embedded
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.episode import Outcome, Summary
+from nous.domain.events import EpisodeSummarized, Event, SessionEnded
+from nous.domain.scope import Scope
+from nous.pipeline.worker import Kit, Worker
+from nous.redis_server import embedded
 from nous.settings.model import Settings, WorkerSettings
-from nous.wiring import World, build, fleet
 
 WAIT = 0.2
 IN_FLIGHT = 200

@@ -29,19 +29,19 @@ from uuid import uuid5
 import redis
 from large.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
 
+from nous.app import World, build
 from nous.bus.base import Committed
-from nous.effects import AppendFacts, Effects
-from nous.episode import CandidateFact, Outcome, Summary
-from nous.events import NAMESPACE, EpisodeSummarized
-from nous.fact import Fact, Learned, LogVersion, Source
-from nous.learner import Learner
-from nous.learning.announcing import announcements
-from nous.learning.vectors import Vectors
-from nous.scope import Scope
-from nous.server import embedded
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import CandidateFact, Outcome, Summary
+from nous.domain.events import NAMESPACE, EpisodeSummarized
+from nous.domain.fact import Fact, Learned, LogVersion, Source
+from nous.domain.scope import Scope
+from nous.facts.events import announcements
+from nous.facts.vector_scan import Vectors
+from nous.pipeline.fact_learner import Learner
+from nous.redis_server import embedded
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS
-from nous.wiring import World, build
 
 FLOOR = 0.80
 SCOPE = Scope(project="scale")

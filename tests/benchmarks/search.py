@@ -26,16 +26,15 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
-from nous.embed.minilm import MiniLM
-from nous.episode import Category
-from nous.events import NAMESPACE
-from nous.fact import Fact, Learned, Source
-from nous.learning.known import Knowledge
-from nous.recall.library import Library
-from nous.recall.query import Query, asked
-from nous.recall.search import search
-from nous.recall.shelf import Shelf
-from nous.scope import Scope
+from nous.domain.episode import Category
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Fact, Learned, Source
+from nous.domain.scope import Scope
+from nous.embedding.minilm import MiniLM
+from nous.facts.fact_index import Knowledge
+from nous.search.corpus import Library, Shelf
+from nous.search.query import Query, asked
+from nous.search.search import search
 
 LEARNINGS = Path(__file__).parents[3] / "shared" / "data" / "facts" / "learnings.json"
 OTHER_THINGS = Path(__file__).parent / "data" / "other_questions.txt"

@@ -2,11 +2,11 @@
 
     python tests/benchmarks/token_estimate.py [--half fitted|held|both]
 
-Samples of 0.8 to 8 KB from the sessions in ../shared/data and from data/cjk.txt. The constants of `nous.tokens` were
-fitted on one half of the files; the other half is shown unless asked otherwise. Errors are (estimate / count - 1) of
-each sample in percent: their mean, the 5th and 95th percentile, and the one furthest off. The vocabularies come in a
-package, none is downloaded at run time: pip install 'nous[bench]'. Last, the estimate beside what Claude was
-billed for: between two requests of a session its input grows by what was said and read in between.
+Samples of 0.8 to 8 KB from the sessions in ../shared/data and from data/cjk.txt. The constants of
+`nous.text.token_estimate` were fitted on one half of the files; the other half is shown unless asked otherwise. Errors
+are (estimate / count - 1) of each sample in percent: their mean, the 5th and 95th percentile, and the one furthest off.
+The vocabularies come in a package, none is downloaded at run time: pip install 'nous[bench]'. Last, the estimate beside
+what Claude was billed for: between two requests of a session its input grows by what was said and read in between.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from zlib import crc32
 
 import orjson
 
-from nous.tokens import estimate
+from nous.text.token_estimate import estimate
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "shared" / "data"

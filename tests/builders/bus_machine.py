@@ -10,13 +10,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from builders.bus_model import Entry, Model, Note
 from builders.buses import LEASE, BusWorld
+from nous.bus.accounting import Account, Letter
 from nous.bus.base import Committed, Delivery, Duplicate, Grave, Lane, Refused, Subscription, Ticket
-from nous.bus.ledger import Account, Letter
-from nous.bus.progress import Progress
-from nous.codec import decode, encode
-from nous.effects import Effects, ReleaseTranscript
-from nous.events import Event, SessionEnded
-from nous.scope import Scope
+from nous.bus.delivery_state import Progress
+from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.event_codec import decode, encode
+from nous.domain.events import Event, SessionEnded
+from nous.domain.scope import Scope
 
 GROUPS = ("summarizer", "auditor")
 EVENTS = tuple(

@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import READ_ON, REPEATED, Grave, Lane
-from nous.bus.ledger import Whereabouts
-from nous.bus.letters import DROPPED
-from nous.bus.progress import Progress
+from nous.bus.dead_letter import DROPPED
+from nous.bus.delivery_state import Progress
 
 
 @dataclass(eq=False, slots=True)

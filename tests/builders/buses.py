@@ -7,17 +7,16 @@ from typing import Any
 
 import redis
 
+from nous.bus.accounting import Account, DeadLetters, Ledger, Trimming
 from nous.bus.base import Bus, Lane, Receipt, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account, DeadLetters, Ledger
-from nous.bus.memory import MemoryBus
-from nous.bus.plan import Check, Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_ledger import RedisLedger
-from nous.bus.redis_trimming import RedisTrimming
-from nous.bus.trimming import Trimming
-from nous.events import Event, SessionEnded
+from nous.bus.memory.bus import MemoryBus
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Check, Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.trimming import RedisTrimming
+from nous.domain.events import Event, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 LEASE = 60.0

@@ -8,12 +8,12 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
-from nous.effects import AppendFacts
-from nous.episode import Category
-from nous.errors import Unavailable
-from nous.events import NAMESPACE
-from nous.fact import Fact, Learned, Row, Source, Superseded
-from nous.scope import Scope
+from nous.domain.effects import AppendFacts
+from nous.domain.episode import Category
+from nous.domain.errors import Unavailable
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Fact, Learned, Row, Source, Superseded
+from nous.domain.scope import Scope
 from nous.store.base import NO_VECTORS
 from nous.store.memory import MemoryStore
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import redis
 
-from nous.bus import keys as bus_keys
-from nous.llm import keys as llm_keys
+from nous.bus.redis import keys as bus_keys
+from nous.llm.redis import keys as llm_keys
 from nous.store import keys as store_keys
 
 _NUMBERS = {"a": 1, "an": 1}

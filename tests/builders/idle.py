@@ -7,14 +7,14 @@ from typing import Any
 from uuid import uuid5
 
 from builders.model_world import ModelWorld
+from nous.bus.accounting import DeadLetters, Ledger
 from nous.bus.base import Bus, Subscription
-from nous.bus.ledger import DeadLetters, Ledger
-from nous.course import Course, Stage
-from nous.events import NAMESPACE, SessionEnded, SessionTouched
+from nous.domain.events import NAMESPACE, SessionEnded, SessionTouched
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, Stage
 from nous.runtime.attempt import Attempts
-from nous.runtime.finishing import Deed, Finisher
-from nous.runtime.leases import LeaseKeeper
-from nous.scope import Scope
+from nous.runtime.lease_renewal import LeaseKeeper
+from nous.services.session_lifecycle import Deed, Finisher
 from nous.store.base import Courses
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.session_keeper import WORKER as KEEPER

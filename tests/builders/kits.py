@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from nous.anchorer import Anchorer
-from nous.author import Author
-from nous.embed.hashed import Hashed
+from nous.embedding.hashing import Hashed
 from nous.excerpt import windows
-from nous.extractor import Extractor
-from nous.kit import Kit
+from nous.pipeline.anchored_summarizer import Anchorer
+from nous.pipeline.llm_fact_extractor import Extractor
+from nous.pipeline.llm_summarizer import Author
+from nous.pipeline.worker import Kit
 from nous.store.memory import MemoryStore
-from nous.summary.prompting import built_in
+from nous.summary.llm.prompt import built_in
 
 
 def kit_of(store: MemoryStore, **more: Any) -> Kit:

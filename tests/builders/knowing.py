@@ -5,16 +5,16 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 from builders.episodes import HOME
-from nous.embed.base import Embedder
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact
-from nous.events import NAMESPACE, episode_id
-from nous.fact import Source
-from nous.learning.finding import Finding, Learning, Occasion
-from nous.learning.known import Knowledge
-from nous.learning.learn import learn
-from nous.learning.policy import Policy
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact
+from nous.domain.events import NAMESPACE, episode_id
+from nous.domain.fact import Source
+from nous.domain.scope import Scope
+from nous.embedding.base import Embedder
+from nous.embedding.hashing import Hashed
+from nous.facts.decision import Finding, Learning, Occasion
+from nous.facts.fact_index import Knowledge
+from nous.facts.learn import learn
+from nous.facts.verdict import Policy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,13 +8,10 @@ import fakeredis
 import pytest
 import redis
 
-from nous.llm.books import Allowance, Outages, Pins, Tally
-from nous.llm.keys import LlmKeys
-from nous.llm.memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
-from nous.llm.redis_allowance import RedisAllowance
-from nous.llm.redis_outages import RedisOutages
-from nous.llm.redis_pins import RedisPins
-from nous.llm.redis_tally import RedisTally
+from nous.llm.redis.keys import LlmKeys
+from nous.llm.redis.state import RedisAllowance, RedisOutages, RedisPins, RedisTally
+from nous.llm.state import Allowance, Outages, Pins, Tally
+from nous.llm.state_memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
 
 KINDS = ("memory", "fakeredis", "server", "sent twice")
 ANSWER_TTL = 600

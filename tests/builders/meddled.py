@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nous.bus.base import Bus, Verdict
-from nous.effects import Effects
+from nous.domain.effects import Effects
 
 
 class _Meddled:

@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
-from nous.bus.ledger import Account
-from nous.cli.model import model_report
-from nous.effects import for_today
-from nous.episode import Episode
-from nous.fact import Learned
-from nous.learning.normalise import exact_form
-from nous.runtime.fleet import Fleet
-from nous.runtime.publish import About
-from nous.scope import Scope
-from nous.server import embedded
+from nous.app import World, build, fleet
+from nous.bus.accounting import Account
+from nous.cli.status import model_report
+from nous.domain.effects import for_today
+from nous.domain.episode import Episode
+from nous.domain.fact import Learned
+from nous.domain.scope import Scope
+from nous.facts.normalize import exact_form
+from nous.redis_server import embedded
+from nous.runtime.worker_process import Fleet
+from nous.services.session_intake import About
 from nous.settings.model import LlmSettings, Settings, WorkerSettings
-from nous.wiring import World, build, fleet
 
 WORKERS = ("episode-summarizer", "episode-reviser", "fact-extractor")
 """In the order in which work passes through them."""

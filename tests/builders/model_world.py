@@ -8,33 +8,31 @@ from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
 from builders.kits import kit_of
-from nous.author import Author
+from nous.app.llm import ModelBooks, in_order
+from nous.bus.accounting import Account
 from nous.bus.base import Bus, Lane, Subscription
-from nous.bus.ledger import Account
-from nous.bus.memory import MemoryBus
-from nous.bus.progress import Patience
-from nous.episode import Episode
-from nous.events import NAMESPACE, EpisodeOutdated, SessionCompacting, SessionEnded
-from nous.jobs.base import Line
-from nous.jobs.memory import MemoryJobs
-from nous.kit import Worker
+from nous.bus.delivery_state import Patience
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.anchored_summary import Anchor
+from nous.domain.episode import Episode
+from nous.domain.events import NAMESPACE, EpisodeOutdated, SessionCompacting, SessionEnded
+from nous.domain.scope import Matter, Scope
+from nous.jobs.base import Line, MemoryJobs
 from nous.llm.base import Question
-from nous.llm.memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
-from nous.llm.scripted import Answer, Scripted
-from nous.matter import Matter
+from nous.llm.fake import Answer, Scripted
+from nous.llm.state_memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
+from nous.pipeline.llm_summarizer import Author
+from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
-from nous.runtime.dispatch import Dispatcher
-from nous.runtime.leases import LeaseKeeper
-from nous.runtime.sweep import Sweeper
-from nous.runtime.upgrade import Upgrader, outdated
-from nous.scope import Scope
+from nous.runtime.dispatch_loop import Dispatcher
+from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.maintenance import Upgrader, outdated
+from nous.runtime.sweeper import Sweeper
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.transcripts import StoredTranscripts
-from nous.summary.anchored.anchor import Anchor
-from nous.summary.prompting import built_in
-from nous.wiring.model import ModelBooks, in_order
+from nous.store.transcript_source import StoredTranscripts
+from nous.summary.llm.prompt import built_in
 from workers.decision_keeper import WORKER as KEEPER
 from workers.episode_reviser import WORKER as REVISER
 from workers.episode_summarizer import WORKER as SUMMARIZER

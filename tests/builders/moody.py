@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nous.embed.hashed import Hashed
-from nous.errors import BadInput, Unavailable
+from nous.domain.errors import BadInput, Unavailable
+from nous.embedding.hashing import Hashed
 
 if TYPE_CHECKING:
     import numpy as np

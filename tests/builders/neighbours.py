@@ -10,27 +10,24 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid5
 
+from nous.app import World, forgetter
+from nous.app.services import producer_of, stores_of
 from nous.bus.base import Lane
-from nous.bus.erasing import Wanted
+from nous.bus.erasure import Wanted
 from nous.bus.tombstones import Tombstone, form_name, session_name
-from nous.cli.candidate import candidate
-from nous.cli.teaching import Teacher
-from nous.episode import Decision, Tokens
-from nous.errors import BadInput, Retryable
-from nous.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
-from nous.fact import tellings
-from nous.learning.forgotten import mark_of
-from nous.learning.normalise import exact_form
+from nous.cli.learn import Teacher, candidate
+from nous.domain.episode import Decision, Tokens
+from nous.domain.errors import BadInput, Retryable
+from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
+from nous.domain.fact import tellings
+from nous.domain.scope import Matter, Scope
+from nous.facts.candidate_filter import mark_of
+from nous.facts.normalize import exact_form
 from nous.llm.base import Question, Reply
-from nous.matter import Matter
-from nous.runtime.execute import execute
-from nous.runtime.forget import Receipt
-from nous.runtime.forgetting import Everything
-from nous.runtime.publish import About
-from nous.scope import Scope
-from nous.wiring import World, forgetter
-from nous.wiring.forgetter import stores_of
-from nous.wiring.producer import producer_of
+from nous.runtime.attempt import execute
+from nous.services.erasure import Receipt
+from nous.services.erasure_targets import Everything
+from nous.services.session_intake import About
 
 SESSION = "s"
 SHARED = "Service billing always runs on port 9017."
@@ -223,6 +220,8 @@ _COUNTS = "it counts, and tells nothing of what was said"
 _WRITES = "it writes; see what forgetting one scope leaves of another"
 _WORKERS = "what a worker is handed tells its scope, and its effects are written there"
 NOT_READ: Mapping[str, str] = {
+    "Block.cosines": "it compares what it was given",
+    "Trimming.trim": "it removes what every group has dealt with",
     "Bus.apply": _WORKERS,
     "Bus.bury": _WORKERS,
     "Bus.release": "it removes what one event alone refers to, and tells nothing of it",

@@ -5,12 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from builders.model_server import ModelServer
+from nous.domain.scope import Matter, Scope
 from nous.llm.base import Question
-from nous.llm.endpoint import Endpoint
-from nous.llm.loop import LoopThread
-from nous.llm.remote import Remote
-from nous.matter import Matter
-from nous.scope import Scope
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.http_model import Remote
+from nous.llm.provider import Endpoint
 
 KEY = "sk-test-0123456789abcdef"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,11 +10,11 @@ from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
 from nous.bus.base import Lane, Subscription, Ticket
-from nous.events import SessionEnded
+from nous.domain.events import SessionEnded
 from nous.jobs.base import Line, Order
-from nous.jobs.rq.books import Books
+from nous.jobs.rq.bookkeeping import Books
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
 
 

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 import redis
 
-from nous.errors import Misconfigured
-from nous.server import binary, embedded
+from nous.domain.errors import Misconfigured
+from nous.redis_server import binary, embedded
 
 
 @contextmanager

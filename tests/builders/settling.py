@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from builders.knowing import AT, nothing, taught
-from nous.fact import Linked, LinkKind, Row
-from nous.learning.finding import Finding
-from nous.learning.known import Knowledge, KnownFact
-from nous.learning.superseding import superseding
+from nous.domain.fact import Linked, LinkKind, Row
+from nous.facts.decision import Finding
+from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.precedence import superseding
 
 Decide = Callable[..., tuple[Row, ...]]
 Snapshot = dict[str, tuple[set[str], int]]

@@ -6,22 +6,21 @@ from functools import partial
 import redis
 
 from nous.bus.base import Bus, Committed, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.memory import MemoryBus
-from nous.bus.redis import RedisBus
-from nous.effects import Effects, Write
-from nous.events import DecisionRecorded
+from nous.bus.memory.bus import MemoryBus
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects, Write
+from nous.domain.events import DecisionRecorded
 from nous.store.base import Anchors, Briefs, Courses, DecisionSource, Episodes, EpisodeVectors, FactLog
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.plans import plan_for
-from nous.store.redis_anchors import RedisAnchors
-from nous.store.redis_courses import RedisCourses
-from nous.store.redis_decisions import RedisDecisions
-from nous.store.redis_episodes import RedisEpisodes
-from nous.store.redis_facts import RedisFactLog
-from nous.store.redis_uploads import RedisUploads
-from nous.store.uploads import Uploads, upload_of
+from nous.store.redis.decisions import RedisDecisions
+from nous.store.redis.episodes import RedisEpisodes
+from nous.store.redis.fact_log import RedisFactLog
+from nous.store.redis.plans import plan_for
+from nous.store.redis.sessions import RedisAnchors, RedisCourses
+from nous.store.redis.uploads import RedisUploads
+from nous.store.transcript_source import Uploads, upload_of
 
 KEYS = StoreKeys("t")
 KEEPER = Subscription("decision-keeper", DecisionRecorded)

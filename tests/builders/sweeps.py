@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import Lane, Subscription
-from nous.bus.ledger import Whereabouts
-from nous.bus.memory import MemoryBus
-from nous.events import SessionEnded
-from nous.producer import Producer
-from nous.runtime.publish import About, Handover
-from nous.runtime.watch import Watcher
-from nous.runtime.watching import Fate, Rules, Sent, Sweep
-from nous.scope import Scope
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
+from nous.services.folder_watch import Watcher
+from nous.services.folder_watch_rules import Fate, Rules, Sent, Sweep
+from nous.services.publisher import Producer
+from nous.services.session_intake import About, Handover
+from nous.store.folder_state import Place, Remembered, WatchedInMemory
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.watched import Place, Remembered, WatchedInMemory
 
 READER = Subscription("episode-summarizer", SessionEnded)
 HOUR, DAY = 3600, 86400

@@ -16,15 +16,15 @@ from uuid import UUID
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from builders.waiting import wait_until
+from nous.app import build, fleet
+from nous.app.services import producer_of
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.episode import Decision
-from nous.runtime.publish import About
-from nous.scope import Scope
-from nous.server import embedded
+from nous.bus.redis.keys import BusKeys
+from nous.domain.episode import Decision
+from nous.domain.scope import Scope
+from nous.redis_server import embedded
+from nous.services.session_intake import About
 from nous.settings.model import LlmSettings, PublishSettings, Settings, WorkerSettings
-from nous.wiring import build, fleet
-from nous.wiring.producer import producer_of
 
 HERE = Scope(project="town")
 ELSEWHERE = Scope(project="elsewhere")

@@ -10,7 +10,7 @@ from chaos.drill.drive import Outcome
 from chaos.drill.size import Size
 from chaos.drill.table import table
 
-from nous.server import embedded
+from nous.redis_server import embedded
 
 _OUTCOMES = pytest.StashKey[list[Outcome]]()
 

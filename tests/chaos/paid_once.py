@@ -23,21 +23,21 @@ from builders.questions import question, remote
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
+from nous.app import World, build, discover
+from nous.app.llm import mind_of
 from nous.bus.base import Committed, Delivery, Refused, Verdict
-from nous.bus.keys import BusKeys
-from nous.bus.redis import RedisBus
-from nous.codec import decode, encode
-from nous.effects import Effects, SaveEpisode
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.event_codec import decode, encode
+from nous.domain.scope import Scope
 from nous.llm.base import Question, Reply
-from nous.llm.books import Pins
-from nous.llm.loop import LoopThread
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.state import Pins
 from nous.runtime.attempt import AttemptFailed, Attempts
-from nous.scope import Scope
 from nous.settings.model import Settings
 from nous.store.keys import StoreKeys
-from nous.store.plans import plan_for
-from nous.wiring import World, build, discover
-from nous.wiring.model import mind_of
+from nous.store.redis.plans import plan_for
 from workers.episode_summarizer import WORKER as SUMMARIZER
 
 REFUSALS = 3

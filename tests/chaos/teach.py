@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid5
 
+from nous.app import World, build
 from nous.bus.base import Refused
-from nous.effects import Effects
-from nous.episode import CandidateFact
-from nous.errors import Retryable
-from nous.events import NAMESPACE
-from nous.fact import Source
-from nous.scope import Scope
+from nous.domain.effects import Effects
+from nous.domain.episode import CandidateFact
+from nous.domain.errors import Retryable
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Source
+from nous.domain.scope import Scope
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 _PAUSE = 0.05
 """Seconds before a server that does not answer is tried again."""

@@ -20,16 +20,16 @@ from typing import Any, NamedTuple
 import pytest
 from builders.waiting import wait_until
 
-from nous.fact import Row
-from nous.learning.judge import Known, Richer, judge
-from nous.learning.known import Knowledge, KnownFact
-from nous.learning.normalise import exact_form
-from nous.learning.statement import Statement
-from nous.scope import Scope
-from nous.server import embedded, lock
-from nous.server.place import locate
+from nous.app import World, build
+from nous.domain.fact import Row
+from nous.domain.scope import Scope
+from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.judge import Known, Richer, judge
+from nous.facts.normalize import exact_form
+from nous.facts.verdict import Statement
+from nous.redis_server import data_dir, embedded
+from nous.redis_server.data_dir import locate
 from nous.settings.model import DedupSettings, Settings
-from nous.wiring import World, build
 
 PROCESSES = int(os.environ.get("RACE_PROCESSES", "4"))
 TWINS = int(os.environ.get("RACE_TWINS", "240"))
@@ -113,9 +113,9 @@ class Race:
     def _lose_power(self, length: int) -> Counter[str]:
         """Kill the server and cut *length* bytes off its log, as if they had not reached the disk."""
         place = locate(self.directory)
-        with lock.held(place.election, within=60):
+        with data_dir.held(place.election, within=60):
             os.kill(int(place.pid.read_text()), signal.SIGKILL)
-            wait_until(lambda: not lock.is_held(place.alive), "the server's end")
+            wait_until(lambda: not data_dir.is_held(place.alive), "the server's end")
             before = self._logs()
             [tail] = sorted((place.home / "appendonlydir").glob("*.incr.aof"))[-1:]
             os.truncate(tail, max(tail.stat().st_size - length, 0))

@@ -16,18 +16,17 @@ from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from builders.model_speech import READ, WRITTEN
 
+from nous.app import World, build
+from nous.bus.accounting import Account
 from nous.bus.base import Subscription
-from nous.bus.ledger import Account
-from nous.bus.progress import State
-from nous.episode import Episode, Tier, Tokens
-from nous.events import SessionEnded, episode_id
-from nous.jobs.base import Line, Runner
-from nous.jobs.memory import MemoryJobs
-from nous.runtime.dispatch import Dispatcher
-from nous.runtime.sweep import Sweeper
-from nous.scope import Scope
+from nous.bus.delivery_state import State
+from nous.domain.episode import Episode, Tier, Tokens
+from nous.domain.events import SessionEnded, episode_id
+from nous.domain.scope import Scope
+from nous.jobs.base import Line, MemoryJobs, Runner
+from nous.runtime.dispatch_loop import Dispatcher
+from nous.runtime.sweeper import Sweeper
 from nous.settings.model import ExcerptSettings, LlmSettings, Settings, WorkerSettings
-from nous.wiring import World, build
 
 pytestmark = pytest.mark.chaos
 

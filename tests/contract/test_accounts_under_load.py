@@ -9,16 +9,16 @@ from typing import Any
 import redis
 
 from nous.bus.base import Grave, Lane, Subscription
-from nous.bus.erasing import Wanted
-from nous.bus.keys import BusKeys
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.bus.redis_ledger import RedisLedger
-from nous.effects import Effects
-from nous.events import SessionEnded
-from nous.scope import Scope
+from nous.bus.erasure import Wanted
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 KEYS = BusKeys("t")

@@ -9,13 +9,12 @@ import redis
 from builders.episodes import HOME, NOON, WORK
 from builders.stores import Store, on_redis
 
-from nous.effects import ExpectAnchor, SaveAnchor
-from nous.episode import Tier, Tokens
-from nous.errors import Misconfigured
-from nous.events import NAMESPACE
-from nous.scope import Scope
-from nous.summary.anchored.anchor import Anchor
-from nous.summary.anchored.model import AnchoredSummary
+from nous.domain.anchored_summary import Anchor, AnchoredSummary
+from nous.domain.effects import ExpectAnchor, SaveAnchor
+from nous.domain.episode import Tier, Tokens
+from nous.domain.errors import Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.scope import Scope
 
 ODD = "a/b: 100% 日本"
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from nous.bus.base import Committed, Duplicate, Lane, Subscription
-from nous.effects import Effects
-from nous.events import SessionEnded
+from nous.domain.effects import Effects
+from nous.domain.events import SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 AUDITOR = Subscription("auditor", SessionEnded)

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 import redis
 
+from nous.bus.accounting import MOST_COUNTERS, Whereabouts
 from nous.bus.base import Committed, Duplicate, Grave, Subscription, Ticket
-from nous.bus.ledger import MOST_COUNTERS, Whereabouts
-from nous.bus.memory import MemoryBus
-from nous.codec import encode
-from nous.effects import Effects
-from nous.errors import NotFound
-from nous.events import EpisodeOutdated, SessionEnded
-from nous.scope import Scope
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import NotFound
+from nous.domain.event_codec import encode
+from nous.domain.events import EpisodeOutdated, SessionEnded
+from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 AUDITOR = Subscription("auditor", SessionEnded)

@@ -7,14 +7,13 @@ import orjson
 import pytest
 import redis
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import Grave, Subscription, Ticket
-from nous.bus.ledger import Whereabouts
-from nous.bus.mishaps import MOST, Fate, Mishap
-from nous.bus.progress import Progress
-from nous.codec import NO_SESSION
-from nous.effects import Effects
-from nous.errors import NotFound
-from nous.events import JobDeadLettered, SessionEnded
+from nous.bus.delivery_state import MOST, Fate, Mishap, Progress
+from nous.domain.effects import Effects
+from nous.domain.errors import NotFound
+from nous.domain.event_codec import NO_SESSION
+from nous.domain.events import JobDeadLettered, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 WATCHER = Subscription("watcher", JobDeadLettered)

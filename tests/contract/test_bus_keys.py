@@ -6,10 +6,10 @@ import pytest
 import redis
 
 from nous.bus.base import Committed, Lane, Subscription
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.effects import Effects
-from nous.events import FactsUnembedded, SessionEnded
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.domain.effects import Effects
+from nous.domain.events import FactsUnembedded, SessionEnded
 
 TOY = Subscription("toy", SessionEnded)
 STREAMS = {b"nous:events:session_ended", b"nous:events:facts_unembedded"}

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Delivery, Lane, Subscription
-from nous.bus.progress import Progress, State
-from nous.effects import Effects
-from nous.events import SessionEnded
+from nous.bus.delivery_state import Progress, State
+from nous.domain.effects import Effects
+from nous.domain.events import SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 LEASE = 60.0

@@ -12,14 +12,14 @@ from redis.connection import UnixDomainSocketConnection
 from redis.retry import Retry
 
 from nous.bus.base import Lane, Subscription
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.bus.redis_ledger import RedisLedger
-from nous.effects import Effects
-from nous.events import SessionEnded
-from nous.server.connect import connect_rq
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.domain.effects import Effects
+from nous.domain.events import SessionEnded
+from nous.redis_server.client import connect_rq
 from nous.settings import Settings
 
 TOY = Subscription("toy", SessionEnded)

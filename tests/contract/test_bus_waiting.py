@@ -12,11 +12,11 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from nous.bus.base import Lane, Subscription
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.codec import LARGEST
-from nous.errors import Unavailable
-from nous.events import SessionEnded
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.domain.errors import Unavailable
+from nous.domain.event_codec import LARGEST
+from nous.domain.events import SessionEnded
 
 READER = Subscription("reader", SessionEnded)
 STREAM = "nous:events:session_ended"

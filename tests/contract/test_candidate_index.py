@@ -11,16 +11,16 @@ from builders.fact_rows import HOME, Named, Vector, append, clustered, learn, le
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nous.embed.base import Embedder
-from nous.fact import Embedded, LogVersion
-from nous.learning.known import Knowledge
-from nous.scope import Scope
-from nous.server.engine import Engine
+from nous.domain.fact import Embedded, LogVersion
+from nous.domain.scope import Scope
+from nous.embedding.base import Embedder
+from nous.facts.fact_index import Knowledge
+from nous.redis_server.vector_engine import Engine
 from nous.settings.model import IndexSettings, Settings
+from nous.store.fact_cache import FactMemory
 from nous.store.keys import StoreKeys
-from nous.store.knowledge import FactMemory
 from nous.store.memory import MemoryStore
-from nous.store.redis_vector_sets import VectorSets
+from nous.store.redis.vector_sets import VectorSets
 
 WORK = Scope(project="work")
 TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)

@@ -9,12 +9,12 @@ from builders import stores
 from builders.stores import KEYS
 
 from nous.bus.base import Bus, Committed, Delivery, Lane, Refused, Subscription
-from nous.bus.keys import BusKeys
-from nous.effects import Effects, ExpectEpisode, KeepDecision, NoteTried
-from nous.episode import Decision
-from nous.errors import Fatal, InTheWay
-from nous.events import FactsUnembedded, SessionEnded
-from nous.scope import Scope
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects, ExpectEpisode, KeepDecision, NoteTried
+from nous.domain.episode import Decision
+from nous.domain.errors import Fatal, InTheWay
+from nous.domain.events import FactsUnembedded, SessionEnded
+from nous.domain.scope import Scope
 
 TOY = Subscription("toy", SessionEnded)
 HOME, SOME = Scope(), UUID(int=1)

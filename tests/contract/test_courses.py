@@ -10,11 +10,11 @@ from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, Store, on_redis
 
 from nous.bus.base import Committed, Refused
-from nous.course import Course, GivenUp, Reference, Stage, Touch
-from nous.effects import Effects, ExpectCourse, NoteCourse
-from nous.errors import Misconfigured
-from nous.events import NAMESPACE
-from nous.scope import Scope
+from nous.domain.effects import Effects, ExpectCourse, NoteCourse
+from nous.domain.errors import Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, GivenUp, Reference, Stage, Touch
 
 LATER = NOON + timedelta(minutes=1)
 

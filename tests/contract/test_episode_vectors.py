@@ -10,9 +10,9 @@ from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import KEYS, Store
 from numpy.typing import NDArray
 
-from nous.effects import KeepVector, SaveEpisode
-from nous.episode import Episode
-from nous.store.redis_erasure import RedisErasure
+from nous.domain.effects import KeepVector, SaveEpisode
+from nous.domain.episode import Episode
+from nous.store.redis.erasure import RedisErasure
 
 MINI, OTHER = "a:mini", "b:other"
 VECTOR: NDArray[np.float32] = np.array([0.6, 0.8], dtype=np.float32)

@@ -8,11 +8,11 @@ from uuid import uuid5
 from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import Store
 
-from nous.effects import AppendFacts, ExpectEpisode, SaveEpisode
-from nous.episode import Episode
-from nous.events import NAMESPACE
-from nous.fact import Linked, LogVersion
-from nous.scope import Scope
+from nous.domain.effects import AppendFacts, ExpectEpisode, SaveEpisode
+from nous.domain.episode import Episode
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Linked, LogVersion
+from nous.domain.scope import Scope
 
 
 def sessions(episodes: Sequence[Episode]) -> list[str]:

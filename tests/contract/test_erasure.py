@@ -13,22 +13,22 @@ from builders.stores import KEYS, Store
 from numpy.typing import NDArray
 
 from nous.bus.base import Duplicate, Lane, Subscription
-from nous.bus.erasing import Wanted
-from nous.bus.keys import BusKeys
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.bus.redis_ledger import RedisLedger
-from nous.effects import AppendFacts, Effects
-from nous.episode import Category
-from nous.events import NAMESPACE, SessionEnded
-from nous.fact import Embedded, Fact, Learned, Row, Source
-from nous.learning.erasing import Erased, without_session
-from nous.learning.finding import fact_id
-from nous.scope import Scope
+from nous.bus.erasure import Wanted
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import Category
+from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.fact import Embedded, Fact, Learned, Row, Source
+from nous.domain.scope import Scope
+from nous.facts.decision import fact_id
+from nous.facts.erase import Erased, without_session
 from nous.store.erasure import Rewrite
-from nous.store.redis_erasure import RedisErasure
-from nous.store.redis_rewriting import RedisLogs
+from nous.store.redis.erasure import RedisErasure
+from nous.store.redis.fact_log_rewrite import RedisLogs
 
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

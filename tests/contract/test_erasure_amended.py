@@ -11,21 +11,21 @@ import redis
 from builders.episodes import episode
 from builders.waiting import wait_until
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import Committed, Delivery, Duplicate, Lane, Subscription
-from nous.bus.erasing import Wanted
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Whereabouts
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.bus.redis_ledger import RedisLedger
-from nous.codec import encode
-from nous.effects import Effects
-from nous.episode import CandidateFact
-from nous.events import NAMESPACE, EpisodeSummarized, SessionEnded
-from nous.scope import Scope
-from nous.summary.announcing import announcement
+from nous.bus.erasure import Wanted
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.episode import CandidateFact
+from nous.domain.event_codec import encode
+from nous.domain.events import NAMESPACE, EpisodeSummarized, SessionEnded
+from nous.domain.scope import Scope
+from nous.summary.decisions import announcement
 
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

@@ -9,14 +9,14 @@ from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, Store, on_redis
 
 from nous.bus.base import Refused
-from nous.bus.keys import BusKeys
-from nous.bus.redis_tombstones import RedisTombstones
+from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
-from nous.course import Course, Stage, Touch, closed, ended_by_idleness
-from nous.effects import Effects, NoteCourse
-from nous.events import NAMESPACE, episode_id
-from nous.scope import Scope
-from nous.store.redis_erasure import RedisErasure
+from nous.domain.effects import Effects, NoteCourse
+from nous.domain.events import NAMESPACE, episode_id
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, Stage, Touch, closed, ended_by_idleness
+from nous.store.redis.erasure import RedisErasure
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 import redis
 from builders.waiting import wait_until
 
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.server import embedded
-from nous.server.place import locate
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.redis_server import embedded
+from nous.redis_server.data_dir import locate
 
 
 @pytest.fixture

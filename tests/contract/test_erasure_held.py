@@ -10,10 +10,10 @@ from builders.fact_rows import HOME, learned
 from builders.stores import KEYS, Store
 from redis.client import Pipeline
 
-from nous.effects import AppendFacts
-from nous.fact import LogVersion, Row
-from nous.learning.erasing import Erased, without_session
-from nous.store.redis_erasure import RedisErasure
+from nous.domain.effects import AppendFacts
+from nous.domain.fact import LogVersion, Row
+from nous.facts.erase import Erased, without_session
+from nous.store.redis.erasure import RedisErasure
 
 
 def held_for(client: redis.Redis) -> int:

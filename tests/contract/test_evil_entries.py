@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Grave, Subscription
-from nous.bus.memory import MemoryBus
-from nous.codec import LARGEST
-from nous.effects import Effects
-from nous.errors import BadInput
-from nous.events import SessionEnded
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import BadInput
+from nous.domain.event_codec import LARGEST
+from nous.domain.events import SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 LONGEST_REASON = 1000

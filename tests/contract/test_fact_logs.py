@@ -10,12 +10,12 @@ import pytest
 from builders.stores import Store
 from numpy.typing import NDArray
 
-from nous.effects import AppendFacts
-from nous.episode import Category
-from nous.errors import Retryable
-from nous.events import NAMESPACE
-from nous.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
-from nous.scope import Scope
+from nous.domain.effects import AppendFacts
+from nous.domain.episode import Category
+from nous.domain.errors import Retryable
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
+from nous.domain.scope import Scope
 from nous.store.base import NO_VECTORS, LogSlice
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)

@@ -4,9 +4,9 @@ import pytest
 import redis
 
 from nous.bus.base import Subscription
-from nous.bus.redis_ledger import RedisLedger
-from nous.errors import Fatal
-from nous.events import SessionEnded
+from nous.bus.redis.accounting import RedisLedger
+from nous.domain.errors import Fatal
+from nous.domain.events import SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 ACCOUNT = "nous:account:episode-summarizer"

@@ -5,22 +5,21 @@ from typing import Any
 import pytest
 import redis
 
+from nous.bus.accounting import Account
 from nous.bus.base import Committed, Duplicate, Lane, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.bus.mishaps import Fate, Mishap
-from nous.bus.plan import Plan
-from nous.bus.progress import Patience, Progress
-from nous.bus.redis import RedisBus
-from nous.bus.redis_burial import RedisBurial
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_errors import GroupGone
-from nous.bus.redis_ledger import RedisLedger
-from nous.effects import Effects
-from nous.errors import Unavailable
-from nous.events import JobDeadLettered, SessionEnded
-from nous.jobs.memory import MemoryJobs
-from nous.runtime.sweep import Sweeper
+from nous.bus.delivery_state import Fate, Mishap, Patience, Progress
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_lettering import RedisBurial
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.errors import Unavailable
+from nous.domain.events import JobDeadLettered, SessionEnded
+from nous.jobs.base import MemoryJobs
+from nous.redis_support.errors import GroupGone
+from nous.runtime.sweeper import Sweeper
 
 GROUP = "episode-summarizer"
 SUMMARIZER = Subscription(GROUP, SessionEnded)

@@ -6,17 +6,17 @@ from uuid import UUID
 import pytest
 import redis
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import Lane, Subscription
-from nous.bus.erasing import Wanted
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Whereabouts
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.bus.redis_ledger import RedisLedger
-from nous.events import SessionEnded
-from nous.scope import Scope
+from nous.bus.erasure import Wanted
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.bus.redis.keys import BusKeys
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
 
 KEYS = BusKeys("t")
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)

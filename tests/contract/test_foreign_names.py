@@ -8,9 +8,9 @@ import redis
 from builders.episodes import HOME, NOON
 from builders.stores import KEYS, Store, on_redis
 
-from nous.course import Course, Stage, Touch
-from nous.effects import NoteCourse
-from nous.events import NAMESPACE
+from nous.domain.effects import NoteCourse
+from nous.domain.events import NAMESPACE
+from nous.domain.session_state import Course, Stage, Touch
 
 STRANGE = (b"", b"garbage", b"a/b/c/d s1", b"a//c s1", b"\xff\xfe")
 NO_EPISODES = (*STRANGE, b"default/default/default not-an-id")

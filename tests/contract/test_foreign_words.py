@@ -6,17 +6,17 @@ import pytest
 import redis
 
 from nous.bus.base import Committed, Lane, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.plan import Plan
-from nous.bus.progress import Patience, Progress, State
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_ledger import RedisLedger
-from nous.effects import Effects
-from nous.errors import Fatal
-from nous.events import SessionEnded
-from nous.jobs.memory import MemoryJobs
-from nous.runtime.sweep import Sweeper
+from nous.bus.delivery_state import Patience, Progress, State
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.errors import Fatal
+from nous.domain.events import SessionEnded
+from nous.jobs.base import MemoryJobs
+from nous.runtime.sweeper import Sweeper
 
 GROUP = "episode-summarizer"
 SUMMARIZER = Subscription(GROUP, SessionEnded)

@@ -8,7 +8,7 @@ import pytest
 from builders.llm_books import KEYS, KINDS, Books, each_kind
 
 from nous.llm.base import Failure
-from nous.llm.blame import Calls, failed_again
+from nous.llm.state import Calls, failed_again
 
 P, QUESTION, PROBE = "ollama: Köln", "a digest", 20.0
 ONCE = failed_again(None, Calls(2**40, 3))

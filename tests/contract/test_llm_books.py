@@ -13,13 +13,12 @@ from uuid import UUID
 import pytest
 from builders.llm_books import ANSWER_TTL, KEYS, KINDS, Books, each_kind
 
-from nous.episode import Tokens
-from nous.errors import BadInput
+from nous.domain.episode import Tokens
+from nous.domain.errors import BadInput
+from nous.domain.scope import Matter, Scope
 from nous.llm.base import Question, Reply
-from nous.llm.books import Reservation, Spending
-from nous.llm.keys import LlmKeys
-from nous.matter import Matter
-from nous.scope import Scope
+from nous.llm.redis.keys import LlmKeys
+from nous.llm.state import Reservation, Spending
 
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
 HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nous.llm.base import Failure
-from nous.llm.books import Outages, Pause
-from nous.llm.memory import MemoryOutages
-from nous.llm.pauses import GLANCE
-from nous.llm.redis_outages import RedisOutages
+from nous.llm.circuit_state import GLANCE
+from nous.llm.redis.state import RedisOutages
+from nous.llm.state import Outages, Pause
+from nous.llm.state_memory import MemoryOutages
 
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0

@@ -7,10 +7,10 @@ import fakeredis
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.base import Lane, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.events import SessionEnded
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.keys import BusKeys
+from nous.domain.events import SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 KEYS = BusKeys("t")

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 import redis
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import Lane, Subscription
-from nous.bus.erasing import Entry, Found, Wanted
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Whereabouts
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.bus.redis_ledger import RedisLedger
-from nous.bus.redis_trimming import RedisTrimming
-from nous.codec import encode
-from nous.effects import Effects
-from nous.events import SessionEnded
-from nous.scope import Scope
+from nous.bus.erasure import Entry, Found, Wanted
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.trimming import RedisTrimming
+from nous.domain.effects import Effects
+from nous.domain.event_codec import encode
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
 
 KEYS = BusKeys("t")
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)

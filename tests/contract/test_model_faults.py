@@ -13,11 +13,11 @@ import pytest
 from builders.model_server import ModelServer
 from builders.questions import KEY, NOW, PROMPT, question, remote
 
-from nous.errors import Misconfigured, NousError
+from nous.domain.errors import Misconfigured, NousError
 from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.endpoint import Endpoint
-from nous.llm.loop import LoopThread
-from nous.llm.remote import Remote, split
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.http_model import Remote, split
+from nous.llm.provider import Endpoint
 
 Build = Callable[..., Remote]
 SHORT = 0.3

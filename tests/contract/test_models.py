@@ -11,8 +11,8 @@ from builders.model_server import ModelServer, Request
 from builders.questions import KEY, question, remote
 
 from nous.llm.base import Model, ModelRefused, Question
-from nous.llm.loop import LoopThread
-from nous.llm.scripted import Scripted
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.fake import Scripted
 
 PROVIDERS = ("openai", "ollama", "anthropic")
 Build = Callable[[Callable[[str], str]], Model]

@@ -13,10 +13,10 @@ import pytest
 from builders.model_server import ModelServer
 from builders.questions import question, remote
 
-from nous.errors import Misconfigured
+from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable
-from nous.llm.loop import LoopThread
-from nous.llm.remote import Remote
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.http_model import Remote
 
 CALLS = 200
 
@@ -112,9 +112,9 @@ def test_building_a_model_loads_no_package_of_a_provider() -> None:
     code = """
 import sys
 from datetime import datetime
-from nous.llm.endpoint import Endpoint
-from nous.llm.loop import LoopThread
-from nous.llm.remote import Remote
+from nous.llm.provider import Endpoint
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.http_model import Remote
 Remote(Endpoint(provider="ollama", model="m", deadline=1, concurrency=1), loop=LoopThread(), clock=datetime.now)
 print([name for name in ("openai", "anthropic", "httpx2") if name in sys.modules])
 """
@@ -126,7 +126,7 @@ print([name for name in ("openai", "anthropic", "httpx2") if name in sys.modules
 def test_a_missing_package_is_named_with_the_way_to_get_it(
     server: ModelServer, loop: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "nous.llm.wire", raising=False)
+    monkeypatch.delitem(sys.modules, "nous.llm.http", raising=False)
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
     with pytest.raises(Misconfigured, match=r"the extra nous\[llm\]"):

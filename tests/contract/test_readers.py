@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nous.samples import bundled_sessions
 from nous.transcript import Entry, Kind, Transcript, known_readers, parse_transcript, read_transcript
 from nous.transcript.follow import Change, ResumePoint, follow
-from nous.transcript.view.as_json import transcript_as_json
+from nous.transcript.render.terminal import transcript_as_json
 
 SAMPLES = Path(__file__).parents[1] / "transcripts" / "samples"
 FORMATS = sorted(known_readers())

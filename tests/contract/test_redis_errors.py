@@ -8,8 +8,8 @@ from builders.busy_server import busy
 from builders.full_disk import unwritable
 from redis import exceptions
 
-from nous.bus.redis_errors import translated
-from nous.errors import Fatal, Retryable, Unavailable
+from nous.domain.errors import Fatal, Retryable, Unavailable
+from nous.redis_support.errors import translated
 
 
 def _alone(client: redis.Redis) -> None:

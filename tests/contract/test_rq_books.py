@@ -16,9 +16,9 @@ from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, SimpleWorker
 
 from nous.jobs.base import Order
-from nous.jobs.rq.books import Returned
+from nous.jobs.rq.bookkeeping import Returned
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 Keys = dict[str, Any]

@@ -12,9 +12,8 @@ from builders.rq import fetched, order_of, pool_of, worker_of
 from rq.job import JobStatus
 from structlog.testing import capture_logs
 
-from nous.jobs.rq.census import workers_seen
-from nous.jobs.rq.presence import PLACE, here
 from nous.jobs.rq.queue import RqJobs
+from nous.jobs.rq.worker_stats import PLACE, here, workers_seen
 
 KEY = "rq:worker:worker"
 NOBODY = 2**22 + 1

@@ -9,8 +9,7 @@ from builders.rq import books_of, key_of, order_of, worker_of
 from rq.worker import BaseWorker
 
 from nous.jobs.base import BARE
-from nous.jobs.rq.books import Begun, Books, Returned
-from nous.jobs.rq.filing import Filing
+from nous.jobs.rq.bookkeeping import Begun, Books, Filing, Returned
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 ORDER = order_of(7)

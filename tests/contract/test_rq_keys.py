@@ -12,7 +12,7 @@ from rq.job import JobStatus
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import SimpleWorker
 
-from nous.bus.mishaps import MOST
+from nous.bus.delivery_state import MOST
 from nous.jobs.base import Line
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
 from nous.jobs.rq.queue import RqJobs, queue_named

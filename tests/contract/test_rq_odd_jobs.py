@@ -7,7 +7,7 @@ import redis
 from builders.rq import books_of, key_of, order_of, status_of
 
 from nous.jobs.base import Order
-from nous.jobs.rq.books import Returned
+from nous.jobs.rq.bookkeeping import Returned
 from nous.jobs.rq.queue import RqJobs
 
 

@@ -10,8 +10,8 @@ from rq.job import JobStatus
 from rq.suspension import resume, suspend
 
 from nous.jobs.base import Line
-from nous.jobs.rq.census import queues_of, workers_seen
 from nous.jobs.rq.queue import RqJobs, queue_named
+from nous.jobs.rq.worker_stats import queues_of, workers_seen
 
 
 def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
@@ -182,7 +182,7 @@ def test_a_pool_that_is_suspended_takes_nothing_until_it_may_go_on(
 def test_a_pool_whose_keys_were_deleted_shows_itself_again_although_it_is_busy(
     jobs: RqJobs, redis_client: redis.Redis, wait_until: Any, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
-    monkeypatch.setattr("nous.jobs.rq.pool._BEAT", 0.05)
+    monkeypatch.setattr("nous.jobs.rq.pool_worker._BEAT", 0.05)
     go_on = Event()
 
     def runner(*_: Any) -> str:

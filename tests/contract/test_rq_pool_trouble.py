@@ -12,8 +12,8 @@ from redis.client import PubSub
 from rq.job import JobStatus
 from structlog.testing import capture_logs
 
-from nous.jobs.rq.census import workers_seen
 from nous.jobs.rq.queue import RqJobs
+from nous.jobs.rq.worker_stats import workers_seen
 
 
 def _done(*_: Any) -> str:
@@ -86,7 +86,7 @@ def test_what_listens_for_the_calls_of_rq_outlives_a_server_in_trouble_and_says_
     monkeypatch: pytest.MonkeyPatch,
     wait_until: Any,
 ) -> None:
-    monkeypatch.setattr("nous.jobs.rq.pool._DEAF", 0)
+    monkeypatch.setattr("nous.jobs.rq.pool_worker._DEAF", 0)
     listened: list[str] = []
     listen = PubSub.get_message
 

@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 import redis
 
-from nous.bus.scripts import Scripts
+from nous.redis_support.scripts import Scripts
 
 
 def test_a_script_is_not_exchanged_beneath_a_process_that_runs(
     client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = tmp_path / "scripts_of_a_release"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "prelude.lua").write_text("local RELEASE = 1\n")
-    (package / "tell.lua").write_text("return RELEASE\n")
+    scripts = tmp_path / "a_release" / "scripts"
+    scripts.mkdir(parents=True)
+    (scripts.parent / "__init__.py").touch()
+    (scripts / "prelude.lua").write_text("local RELEASE = 1\n")
+    (scripts / "tell.lua").write_text("return RELEASE\n")
     monkeypatch.syspath_prepend(tmp_path)
-    run = Scripts(client, package=package.name)
+    run = Scripts(client, package="a_release")
 
-    (package / "prelude.lua").write_text("local RELEASE = 2\n")
-    (package / "tell.lua").write_text("return RELEASE + 10\n")
+    (scripts / "prelude.lua").write_text("local RELEASE = 2\n")
+    (scripts / "tell.lua").write_text("return RELEASE + 10\n")
 
     assert run("tell", (), ()) == 1

@@ -9,14 +9,14 @@ import pytest
 from builders import buses
 from fakeredis import FakeRedis
 
+from nous.bus.accounting import Whereabouts
 from nous.bus.base import Committed, Lane, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Whereabouts
-from nous.bus.mishaps import Fate, Mishap
-from nous.bus.redis_trimming import RedisTrimming
-from nous.codec import decode
-from nous.effects import Effects
-from nous.events import Event, FactLearned, SessionEnded
+from nous.bus.delivery_state import Fate, Mishap
+from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.trimming import RedisTrimming
+from nous.domain.effects import Effects
+from nous.domain.event_codec import decode
+from nous.domain.events import Event, FactLearned, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 AUDITOR = Subscription("auditor", SessionEnded)

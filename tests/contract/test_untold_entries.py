@@ -7,22 +7,22 @@ import pytest
 import redis
 from typing_extensions import override  # typing has it from Python 3.12 on
 
+from nous.bus.accounting import Account
 from nous.bus.base import REPEATED, Delivery, Grave, Lane, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.bus.plan import Plan
-from nous.bus.progress import Patience
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_ledger import RedisLedger
-from nous.bus.redis_tombstones import RedisTombstones
+from nous.bus.delivery_state import Patience
+from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import FORGOTTEN, Tombstone, name_of
-from nous.codec import encode
-from nous.effects import Effects
-from nous.errors import Unavailable
-from nous.events import SessionEnded
-from nous.jobs.memory import MemoryJobs
-from nous.runtime.sweep import Sweeper
+from nous.domain.effects import Effects
+from nous.domain.errors import Unavailable
+from nous.domain.event_codec import encode
+from nous.domain.events import SessionEnded
+from nous.jobs.base import MemoryJobs
+from nous.runtime.sweeper import Sweeper
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 KEYS = BusKeys("t")

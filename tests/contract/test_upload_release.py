@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 import redis
 
+from nous.bus.accounting import DeadLetters
 from nous.bus.base import Bus, Delivery, Grave, Lane, Receipt, Subscription
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import DeadLetters
-from nous.bus.memory import MemoryBus
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_tombstones import RedisTombstones
+from nous.bus.memory.bus import MemoryBus
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, WasForgotten, name_of
-from nous.effects import Effects, ReleaseTranscript
-from nous.errors import Unavailable
-from nous.events import SessionEnded
-from nous.scope import Scope
+from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.errors import Unavailable
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.plans import plan_for
-from nous.store.redis_uploads import RedisUploads
-from nous.store.uploads import Uploads, upload, upload_of
+from nous.store.redis.plans import plan_for
+from nous.store.redis.uploads import RedisUploads
+from nous.store.transcript_source import Uploads, upload, upload_of
 
 READER, OTHER = Subscription("reader", SessionEnded), Subscription("other", SessionEnded)
 KEYS, BUS_KEYS = StoreKeys("t"), BusKeys("t")

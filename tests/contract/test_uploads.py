@@ -2,9 +2,9 @@
 
 from builders.stores import KEYS, Store
 
-from nous.effects import ReleaseTranscript
-from nous.scope import Scope
-from nous.store.uploads import key_of, unpacked, upload
+from nous.domain.effects import ReleaseTranscript
+from nous.domain.scope import Scope
+from nous.store.transcript_source import key_of, unpacked, upload
 
 HERE, THERE = Scope(project="a"), Scope(project="a:b")
 

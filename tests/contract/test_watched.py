@@ -8,12 +8,10 @@ import redis
 from builders.buses import SUMMARIZER, BusWorld
 from builders.keyspace import keys_with
 
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Whereabouts
-from nous.scope import Scope
-from nous.store.keys import StoreKeys
-from nous.store.redis_watched import KEPT, RedisWatched
-from nous.store.watched import (
+from nous.bus.accounting import Whereabouts
+from nous.bus.redis.keys import BusKeys
+from nous.domain.scope import Scope
+from nous.store.folder_state import (
     Place,
     Remembered,
     Untouched,
@@ -24,6 +22,8 @@ from nous.store.watched import (
     packed,
     unpacked,
 )
+from nous.store.keys import StoreKeys
+from nous.store.redis.folder_state import KEPT, RedisWatched
 
 HERE = Place(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))

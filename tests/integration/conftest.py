@@ -8,9 +8,9 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.town import Town, about_its_session, running
 
-from nous.server import embedded
+from nous.app import World, build
+from nous.redis_server import embedded
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from builders.waiting import wait_until
 from redis.exceptions import NoPermissionError
 
 import nous as api
-from nous.bus.redis_errors import translated
-from nous.errors import NotAllowed
+from nous.app import World, build, fleet
+from nous.app.services import default_producer
+from nous.domain.errors import NotAllowed
+from nous.domain.scope import Scope
 from nous.jobs.rq.job import AllowListedJob
-from nous.scope import Scope
-from nous.server import binary
+from nous.redis_server import binary
+from nous.redis_support.errors import translated
 from nous.settings.model import Settings, WorkerSettings
-from nous.wiring import World, build, fleet
-from nous.wiring.producer import default_producer
 
 MISCONFIGURED, HOUR = 4, 3600
 GOOD = "User: Please remember that I live in {}.\n\nAssistant: I will remember that you live in {}.\n"

@@ -15,7 +15,7 @@ from builders.model_server import ENDLESS, ModelServer
 from builders.waiting import wait_until
 from chaos.drill.producer import ended
 
-from nous.cli.frame import INTERRUPTED
+from nous.cli.framework import INTERRUPTED
 from nous.jobs.base import Line
 
 WORKER = "episode-summarizer"

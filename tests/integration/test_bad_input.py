@@ -14,13 +14,13 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from nous.effects import AppendFacts, Effects
-from nous.episode import Category
-from nous.fact import Fact, Learned, LogVersion, Source
-from nous.scope import Scope
-from nous.server import binary, embedded
+from nous.app import build
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import Category
+from nous.domain.fact import Fact, Learned, LogVersion, Source
+from nous.domain.scope import Scope
+from nous.redis_server import binary, embedded
 from nous.settings.model import Settings
-from nous.wiring import build
 
 BAD_INPUT, MISCONFIGURED, UNAVAILABLE = 3, 4, 5
 GOOD = "User: Hello, please remember that I live in Berlin.\n\nAssistant: I will remember that you live in Berlin.\n"

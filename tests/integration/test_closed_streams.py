@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nous.server import embedded
+from nous.redis_server import embedded
 
 CLOSED = (">&-", "<&- >&-", "<&- >&- 2>&-")
-ENSURED = "import sys; from pathlib import Path; from nous.server import embedded; embedded.ensure(Path(sys.argv[1]))"
+ENSURED = (
+    "import sys; from pathlib import Path; from nous.redis_server import embedded; embedded.ensure(Path(sys.argv[1]))"
+)
 
 
 def run_without(closed: str, *arguments: str, environment: Mapping[str, str]) -> int:

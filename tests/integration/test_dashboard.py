@@ -24,9 +24,9 @@ from flask.testing import FlaskClient
 
 from nous.jobs.rq.dashboard import REGISTRIES, build
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
-from nous.jobs.rq.pool import PoolWorker
+from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
-from nous.server import embedded
+from nous.redis_server import embedded
 
 QUEUE = "episode-summarizer"
 IN_FLIGHT = 20

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from builders.command_line import Nous, on_terminal
 
+from nous.app import World
 from nous.bus.base import Grave, Lane
-from nous.bus.mishaps import Fate, Mishap
-from nous.events import JobDeadLettered
-from nous.wiring import World
+from nous.bus.delivery_state import Fate, Mishap
+from nous.domain.events import JobDeadLettered
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yaml"
 GROUP = "episode-summarizer"

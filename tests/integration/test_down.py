@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from rq.worker import Worker
 
 from nous.cli import main
-from nous.server.connect import connect_rq
+from nous.redis_server.client import connect_rq
 from nous.settings.model import Settings
 
 

@@ -11,17 +11,17 @@ import redis
 from builders.waiting import wait_until
 from typing_extensions import override  # typing has it from Python 3.12 on
 
+from nous.app import World, build
+from nous.app.services import producer_of
 from nous.bus.base import Lane
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.errors import Unavailable
-from nous.events import SessionEvent
-from nous.runtime.publish import About
-from nous.server import embedded
-from nous.server.connect import connect
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.domain.errors import Unavailable
+from nous.domain.events import SessionEvent
+from nous.redis_server import embedded
+from nous.redis_server.client import connect
+from nous.services.session_intake import About
 from nous.settings.model import PublishSettings, Settings
-from nous.wiring import World, build
-from nous.wiring.producer import producer_of
 
 TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n" * 20
 

@@ -14,16 +14,16 @@ import pytest
 import redis
 from builders.waiting import wait_until
 
-from nous.errors import Misconfigured, Unavailable
-from nous.server import embedded, lock
-from nous.server.connect import connect, connect_rq
-from nous.server.place import locate
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server import data_dir, embedded
+from nous.redis_server.client import connect, connect_rq
+from nous.redis_server.data_dir import locate
 from nous.settings import Settings
 
 STARTER = """
 import sys
 from pathlib import Path
-from nous.server.connect import connect
+from nous.redis_server.client import connect
 from nous.settings import Settings
 
 settings = Settings(data_dir=Path(sys.argv[1]))
@@ -43,7 +43,7 @@ def directory() -> Iterator[Path]:
     yield root / "data"
     for home in root.glob("**/redis"):
         embedded.stop(home.parent)
-        assert not lock.is_held(locate(home.parent).alive)
+        assert not data_dir.is_held(locate(home.parent).alive)
     shutil.rmtree(root)
 
 
@@ -87,7 +87,7 @@ def pid_of(client: redis.Redis) -> int:
 
 def kill(pid: int, directory: Path) -> None:
     os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not lock.is_held(locate(directory).alive), "the killed server to be gone")
+    wait_until(lambda: not data_dir.is_held(locate(directory).alive), "the killed server to be gone")
 
 
 def client_of(directory: Path) -> redis.Redis:
@@ -132,7 +132,9 @@ def test_a_starter_killed_halfway_leaves_the_way_free(
     hear(starter)
     say(starter)
     files = {"election": place.election, "server": place.alive}
-    wait_until(lambda: lock.is_held(files[moment]) or lock.is_held(place.alive), f"the {moment} to begin", pause=0.001)
+    wait_until(
+        lambda: data_dir.is_held(files[moment]) or data_dir.is_held(place.alive), f"the {moment} to begin", pause=0.001
+    )
 
     starter.kill()
     starter.wait()

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from nous.app import World
+from nous.bus.accounting import Account
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.codec import LARGEST
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.domain.event_codec import LARGEST
 
 SIZE, COUNT = 60_000_000, 3
 """Bytes of an entry, and how many there are."""

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
+from nous.app import World
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.cli.frame import BAD_INPUT
-from nous.events import FactsUnembedded
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.cli.framework import BAD_INPUT
+from nous.domain.events import FactsUnembedded
 
 PORT, OTHER_PORT = "The staging API listens on port 8080", "The staging API listens on port 8081"
 TWO_SESSIONS = [

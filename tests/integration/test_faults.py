@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from nous.app import World, build, pool
+from nous.bus.accounting import Account
 from nous.bus.base import Lane, Subscription
-from nous.bus.ledger import Account
-from nous.events import SessionEnded
+from nous.domain.events import SessionEnded
 from nous.jobs.base import Line, Order
-from nous.kit import Worker
+from nous.pipeline.worker import Worker
 from nous.settings.model import Settings
-from nous.wiring import World, build, pool
 
 PROGRAM = Path(__file__).with_name("toy_fleet.py")
 TOY = Subscription("toy", SessionEnded)

@@ -12,15 +12,15 @@ import pytest
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
+from nous.app import forgetter
 from nous.bus.base import Duplicate, Lane
-from nous.bus.erasing import said
+from nous.bus.erasure import said
 from nous.bus.tombstones import WasForgotten
-from nous.errors import NotFound
-from nous.events import episode_id
-from nous.runtime.forget import Receipt
-from nous.runtime.forgetting import Session
-from nous.scope import Scope
-from nous.wiring import forgetter
+from nous.domain.errors import NotFound
+from nous.domain.events import episode_id
+from nous.domain.scope import Scope
+from nous.services.erasure import Receipt
+from nous.services.erasure_targets import Session
 
 PLANTED = (
     *("plantedwords", "planteddecision", "plantedanswer", "plantedtitle", "plantedsubject", "plantedpath"),

@@ -13,12 +13,12 @@ from builders.command_line import Nous
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
 
+from nous.app import World, build, forgetter
 from nous.bus.base import Lane, Refused
-from nous.errors import Unavailable
-from nous.events import episode_id
-from nous.learning.normalise import exact_form
-from nous.runtime.forgetting import Everything, Known, Session
-from nous.wiring import World, build, forgetter
+from nous.domain.errors import Unavailable
+from nous.domain.events import episode_id
+from nous.facts.normalize import exact_form
+from nous.services.erasure_targets import Everything, Known, Session
 
 OWN = "The plantedanswer codeword opens the vault."
 STRIDE = int(os.environ.get("FORGET_STRIDE", "17"))

@@ -13,20 +13,20 @@ from builders.keyspace import keys_with
 from builders.model_server import Request
 from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session, running
 
+from nous.app import forgetter
+from nous.app.services import stores_of
 from nous.bus.base import Duplicate, Lane
-from nous.effects import Effects
-from nous.episode import CandidateFact
-from nous.events import episode_id
-from nous.fact import Row, Source
-from nous.learning.erasing import Erased
-from nous.learning.ruling import Doubt, Rulings
-from nous.matter import Matter
-from nous.runtime.forget import Forgetter, Receipt
-from nous.runtime.forgetting import Act, Known, Session
+from nous.domain.effects import Effects
+from nous.domain.episode import CandidateFact
+from nous.domain.events import episode_id
+from nous.domain.fact import Row, Source
+from nous.domain.scope import Matter
+from nous.facts.adjudication import Doubt, Rulings
+from nous.facts.erase import Erased
+from nous.services.erasure import Forgetter, Receipt
+from nous.services.erasure_targets import Act, Known, Session
 from nous.store.keys import StoreKeys
-from nous.store.redis_erasure import RedisErasure
-from nous.wiring import forgetter
-from nous.wiring.forgetter import stores_of
+from nous.store.redis.erasure import RedisErasure
 
 QUOTED = "The vault of the billing service opens with the passphrase zebrasecret kept upstairs"
 NEAR = "The vault of the billing service opens with the passphrase kept upstairs in a box"

@@ -12,20 +12,20 @@ from builders.command_line import Nous
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
 
+from nous.app import forgetter
 from nous.bus.base import Committed, Lane
-from nous.bus.keys import BusKeys
+from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
-from nous.codec import NO_SESSION
-from nous.effects import AppendFacts, Effects
-from nous.errors import BadInput, NotFound
-from nous.events import EpisodeSummarized, FactsUnembedded, episode_id
-from nous.fact import Learned, Row
-from nous.runtime.forget import Receipt
-from nous.runtime.forgetting import Act, Everything, Known, Session
-from nous.runtime.publish import About
-from nous.scope import Scope
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.event_codec import NO_SESSION
+from nous.domain.events import EpisodeSummarized, FactsUnembedded, episode_id
+from nous.domain.fact import Learned, Row
+from nous.domain.scope import Scope
+from nous.services.erasure import Receipt
+from nous.services.erasure_targets import Act, Everything, Known, Session
+from nous.services.session_intake import About
 from nous.store.base import NO_VECTORS
-from nous.wiring import forgetter
 
 SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."
 ENDED = BusKeys().stream("session_ended", Lane.LIVE)

@@ -15,13 +15,13 @@ from builders.command_line import Nous
 from builders.episodes import HOME, episode
 from click.testing import Result
 
+from nous.app import World
 from nous.bus.tombstones import session_name
-from nous.cli.frame import BAD_INPUT
-from nous.effects import AppendFacts, Effects, SaveEpisode
-from nous.episode import CandidateFact
-from nous.fact import Superseded
-from nous.store.portable import Carried, line
-from nous.wiring import World
+from nous.cli.framework import BAD_INPUT
+from nous.domain.effects import AppendFacts, Effects, SaveEpisode
+from nous.domain.episode import CandidateFact
+from nous.domain.fact import Superseded
+from nous.store.export_format import Carried, line
 
 KEY = "The garden key lies under the third stone"
 KEY_TOO = "the garden key lies under the third stone!"

@@ -9,12 +9,12 @@ import numpy as np
 from builders.fact_rows import HOME, fact_id, learned
 from builders.waiting import wait_until
 
+from nous.app import World, forgetter
 from nous.bus.base import Refused
-from nous.effects import AppendFacts, Effects
-from nous.fact import Learned
-from nous.runtime.forgetting import Known
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.fact import Learned
+from nous.services.erasure_targets import Known
 from nous.store.base import NO_VECTORS
-from nous.wiring import World, forgetter
 
 FACTS = 3000
 TEACHERS = 2

@@ -8,20 +8,20 @@ from uuid import UUID
 import pytest
 from builders.episodes import HOME, episode
 
+from nous.app import World, forgetter
+from nous.app.services import stores_of
 from nous.bus.tombstones import WasForgotten, session_name
-from nous.cli.exchange import keep
-from nous.cli.importing import Importer
-from nous.cli.teaching import Teacher
-from nous.effects import Effects, SaveEpisode
-from nous.episode import CandidateFact
-from nous.fact import Row
-from nous.learning.finding import Finding
-from nous.runtime.forget import Forgetter
-from nous.runtime.forgetting import Act, Known, Session
+from nous.cli.export_import import keep
+from nous.cli.import_ import Importer
+from nous.cli.learn import Teacher
+from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.episode import CandidateFact
+from nous.domain.fact import Row
+from nous.facts.decision import Finding
+from nous.services.erasure import Forgetter
+from nous.services.erasure_targets import Act, Known, Session
 from nous.store.base import NO_VECTORS
-from nous.store.portable import exported
-from nous.wiring import World, forgetter
-from nous.wiring.forgetter import stores_of
+from nous.store.export_format import exported
 
 PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="Tim drinks tea")
 

@@ -13,9 +13,9 @@ from builders.command_line import Nous
 from builders.full_disk import losing, unwritable
 from builders.waiting import wait_until
 
-from nous.cli.frame import UNAVAILABLE
-from nous.server import embedded
-from nous.server.connect import connect, connect_rq
+from nous.cli.framework import UNAVAILABLE
+from nous.redis_server import embedded
+from nous.redis_server.client import connect, connect_rq
 from nous.settings.model import Settings
 
 needs_a_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a file that is full")
@@ -56,7 +56,7 @@ def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is
 def test_a_connection_that_was_idle_goes_on_reading_when_the_disk_is_full(
     url: str, directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nous.server.connect._HEALTH_CHECK", 1e-9)  # so that it is asked before each command
+    monkeypatch.setattr("nous.redis_server.client._HEALTH_CHECK", 1e-9)  # so that it is asked before each command
     named = embedded.ensure(directory) if url == "unix:" else url
     idle = connect(Settings(redis_url=named, data_dir=directory))
     idle.set("kept", 1)

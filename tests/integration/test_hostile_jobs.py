@@ -16,7 +16,7 @@ from builders.hostile_jobs import WORKER, hostile, plant, song_in
 from builders.waiting import wait_until
 
 from nous.jobs.base import Line
-from nous.server import embedded
+from nous.redis_server import embedded
 
 LIVE, BULK, QUARANTINE = (line.queue(WORKER) for line in (Line.LIVE, Line.BULK, Line.QUARANTINE))
 

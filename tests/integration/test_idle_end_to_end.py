@@ -12,10 +12,10 @@ import pytest
 from builders import waiting
 from builders.command_line import Nous
 
-from nous.course import Stage
-from nous.server import embedded
+from nous.app import World, build
+from nous.domain.session_state import Stage
+from nous.redis_server import embedded
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 COMMAND = [sys.executable, "-m", "nous", "worker"]
 BOTH = ("session-keeper", "episode-summarizer")

@@ -11,22 +11,22 @@ from builders.command_line import Nous
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
+from nous.app import World, forgetter
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
+from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, form_name, session_name
-from nous.cli.frame import BAD_INPUT
-from nous.cli.importing import Importer
-from nous.effects import AppendFacts, Effects
-from nous.episode import CandidateFact
-from nous.events import FactsUnembedded
-from nous.fact import Confirmed, Learned, LogVersion, Row, Superseded
-from nous.learning.forgotten import mark_of
-from nous.learning.normalise import exact_form
-from nous.runtime.forgetting import Known
-from nous.scope import Scope
+from nous.cli.framework import BAD_INPUT
+from nous.cli.import_ import Importer
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import CandidateFact
+from nous.domain.events import FactsUnembedded
+from nous.domain.fact import Confirmed, Learned, LogVersion, Row, Superseded
+from nous.domain.scope import Scope
+from nous.facts.candidate_filter import mark_of
+from nous.facts.normalize import exact_form
+from nous.services.erasure_targets import Known
 from nous.store.base import NO_VECTORS, FactLog, LogSlice
-from nous.store.portable import TORN, exported
-from nous.wiring import World, forgetter
+from nous.store.export_format import TORN, exported
 
 PORT, OTHER_PORT, TEA = "The API is on port 8080", "The API is on port 8081", "Tim drinks tea"
 

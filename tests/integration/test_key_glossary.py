@@ -7,10 +7,10 @@ from builders import glossary
 from builders.glossary import Row
 from builders.town import HERE, OTHER, SECRET, Town
 
-from nous.bus import keys as bus_keys
+from nous.bus.redis import keys as bus_keys
 from nous.jobs import rq as rq_keys
-from nous.llm import keys as llm_keys
-from nous.runtime.publish import About
+from nous.llm.redis import keys as llm_keys
+from nous.services.session_intake import About
 from nous.store import keys as store_keys
 
 LIVES = {"marker_ttl": 7 * 86400.0, "answer_ttl": 7 * 86400.0, "job_ttl": 7 * 86400.0}

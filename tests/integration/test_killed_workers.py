@@ -12,8 +12,8 @@ import pytest
 from builders.command_line import Nous
 from builders.waiting import wait_until
 
-from nous.jobs.rq.census import WorkerSeen, workers_seen
-from nous.server.connect import connect_rq
+from nous.jobs.rq.worker_stats import WorkerSeen, workers_seen
+from nous.redis_server.client import connect_rq
 from nous.settings.model import Settings
 
 COMMAND = [sys.executable, "-m", "nous", "worker", "decision-keeper"]

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 from builders import vector_server
 
-from nous.learning.judge import Known, Richer, judge
-from nous.learning.known import Knowledge, KnownFact
-from nous.learning.normalise import exact_form
-from nous.learning.statement import Statement
-from nous.scope import Scope
+from nous.app import World, build, policy
+from nous.domain.scope import Scope
+from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.judge import Known, Richer, judge
+from nous.facts.normalize import exact_form
+from nous.facts.verdict import Statement
 from nous.settings.model import Settings
-from nous.wiring import World, build, policy
 
 FACTS = int(os.environ.get("RACE_FACTS", "240"))
 PROCESSES = int(os.environ.get("RACE_PROCESSES", "4"))

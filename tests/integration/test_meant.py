@@ -7,7 +7,7 @@ import pytest
 from builders.command_line import Nous
 from builders.town import HERE, Town, told
 
-from nous.cli.frame import BAD_INPUT
+from nous.cli.framework import BAD_INPUT
 
 SCOPE = ("--scope", str(HERE))
 ASKED = (

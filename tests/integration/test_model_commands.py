@@ -10,9 +10,9 @@ import pytest
 from builders.command_line import Nous
 from builders.model_server import ModelServer
 
-from nous.cli.frame import BAD_INPUT, MISCONFIGURED
+from nous.app import build, fleet
+from nous.cli.framework import BAD_INPUT, MISCONFIGURED
 from nous.settings.model import Settings
-from nous.wiring import build, fleet
 
 SESSION = (
     "User: Please always run service billing on port 9017, never on Fridays.\n\n"

@@ -9,14 +9,14 @@ import pytest
 from builders.command_line import Nous
 
 import nous as api
+from nous.app import World
+from nous.app.services import default_producer
 from nous.bus.base import Lane, Subscription
-from nous.bus.keys import BusKeys
-from nous.cli.frame import BAD_INPUT
-from nous.errors import BadInput
-from nous.events import DecisionRecorded, SessionCompacting, SessionEnded
-from nous.scope import LONGEST_PART
-from nous.wiring import World
-from nous.wiring.producer import default_producer
+from nous.bus.redis.keys import BusKeys
+from nous.cli.framework import BAD_INPUT
+from nous.domain.errors import BadInput
+from nous.domain.events import DecisionRecorded, SessionCompacting, SessionEnded
+from nous.domain.scope import LONGEST_PART
 
 GOOD = "User: Please remember that I live in Berlin.\n\nAssistant: I will.\n"
 NAMES = {

@@ -10,7 +10,7 @@ import pytest
 from builders.command_line import Nous, on_terminal
 from builders.town import HERE, OTHER, SECRET, SHARED, Town, told
 
-from nous.cli.frame import BAD_INPUT, FAILED
+from nous.cli.framework import BAD_INPUT, FAILED
 
 SCOPE = ("--scope", str(HERE))
 PORT = "The staging API listens on port 8080"

@@ -8,13 +8,13 @@ from builders.command_line import Nous
 from builders.episodes import HOME, NOON, episode
 from builders.meddled import meddled
 
-from nous.brief import Brief, Passage
+from nous.app import World, forgetter
 from nous.bus.base import Committed
 from nous.bus.tombstones import Tombstone, session_name
-from nous.effects import Effects, SaveEpisode
-from nous.runtime.forgetting import Session
-from nous.runtime.upgrade import Upgrader
-from nous.wiring import World, forgetter
+from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.summary_input import Brief, Passage
+from nous.runtime.maintenance import Upgrader
+from nous.services.erasure_targets import Session
 
 BRIEF = Brief(windows=((Passage("[User] Which port?", "User", 1),),), decisions=())
 EPISODE = episode("there")

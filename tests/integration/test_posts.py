@@ -9,11 +9,11 @@ from uuid import uuid5
 
 import pytest
 
-from nous.course import Stage
-from nous.events import NAMESPACE, FactLearned, SessionTouched
-from nous.scope import Scope
+from nous.app import World, fleet
+from nous.domain.events import NAMESPACE, FactLearned, SessionTouched
+from nous.domain.scope import Scope
+from nous.domain.session_state import Stage
 from nous.settings.model import WorkerSettings
-from nous.wiring import World, fleet
 
 
 @contextmanager

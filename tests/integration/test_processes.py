@@ -11,9 +11,9 @@ from typing import Any
 
 from builders.glossary import leaked
 
-from nous.server import embedded
+from nous.app import World, build
+from nous.redis_server import embedded
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 WORKERS = ("episode-summarizer", "fact-extractor")
 SESSIONS = 40

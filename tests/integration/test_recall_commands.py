@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders.command_line import Nous
 
-from nous.cli.frame import BAD_INPUT
+from nous.cli.framework import BAD_INPUT
 
 PORT = "The staging API listens on port 8080"
 CHAT = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "Port 8080."}]

@@ -10,11 +10,11 @@ import numpy as np
 from builders.command_line import Nous
 from builders.episodes import HOME, episode
 
-from nous.effects import Effects, KeepVector, SaveEpisode
-from nous.scope import Scope
+from nous.app import World, fleet
+from nous.domain.effects import Effects, KeepVector, SaveEpisode
+from nous.domain.scope import Scope
+from nous.store.export_format import Carried, line
 from nous.store.keys import StoreKeys
-from nous.store.portable import Carried, line
-from nous.wiring import World, fleet
 
 TITLE = "A title"
 

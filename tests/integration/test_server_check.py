@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from nous.bus.redis_waiting import wait_for_disk
-from nous.errors import Misconfigured, Unavailable
-from nous.server.check import dangers, refuse_unsafe
-from nous.server.connect import connect
+from nous.app import build
+from nous.bus.redis.blocking import wait_for_disk
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server.client import connect
+from nous.redis_server.safety_check import dangers, refuse_unsafe
 from nous.settings import Settings
-from nous.wiring import build
 
 
 def test_the_embedded_server_is_a_safe_one(directory: Path) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
+from nous.app import World
 from nous.bus.base import Bus, Lane, Refused, Verdict
-from nous.bus.keys import BusKeys
-from nous.cli.frame import BAD_INPUT, UNAVAILABLE
-from nous.cli.knowing import knowledge_of
-from nous.effects import AppendFacts, Effects
-from nous.events import FactsUnembedded
-from nous.fact import Linked, LinkKind
-from nous.scope import Scope
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.cli.framework import BAD_INPUT, UNAVAILABLE
+from nous.cli.lookup import knowledge_of
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.events import FactsUnembedded
+from nous.domain.fact import Linked, LinkKind
+from nous.domain.scope import Scope
 
 PORT, SHEET, TEA = "The billing service listens on port 9017", "9017 is what billing uses", "Tim drinks tea"
 Ids = dict[str, str]

@@ -7,8 +7,8 @@ import pytest
 from builders.command_line import Nous
 from builders.episodes import HOME, episode
 
-from nous.effects import Effects, SaveEpisode
-from nous.wiring import World
+from nous.app import World
+from nous.domain.effects import Effects, SaveEpisode
 
 STEERING = "\x1b", "\r", "\x9b", "\x07", "\u202e", "\u2066"
 EVIL = f"paid{''.join(STEERING)}back"

@@ -11,17 +11,17 @@ from builders import stores
 from builders.guarded_server import Guarded, guarded
 
 from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription
-from nous.bus.erasing import Wanted
-from nous.bus.keys import BusKeys
-from nous.bus.mishaps import Fate, Mishap
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.bus.redis_erasing import RedisBusErasure
-from nous.effects import Effects, KeepDecision
-from nous.episode import Decision
-from nous.errors import NotAllowed
-from nous.events import FactsUnembedded, SessionEnded
-from nous.scope import Scope
-from nous.server import binary
+from nous.bus.delivery_state import Fate, Mishap
+from nous.bus.erasure import Wanted
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.erasure import RedisBusErasure
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects, KeepDecision
+from nous.domain.episode import Decision
+from nous.domain.errors import NotAllowed
+from nous.domain.events import FactsUnembedded, SessionEnded
+from nous.domain.scope import Scope
+from nous.redis_server import binary
 
 TOY = Subscription("toy", SessionEnded)
 USER = "somebody"

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from nous.app import World, build
+from nous.bus.accounting import Account
 from nous.bus.base import Subscription
-from nous.bus.ledger import Account
-from nous.bus.mishaps import Fate
-from nous.events import Event, SessionEnded
-from nous.kit import Kit, Worker
+from nous.bus.delivery_state import Fate
+from nous.domain.events import Event, SessionEnded
+from nous.pipeline.worker import Kit, Worker
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 PROGRAM = Path(__file__).with_name("toy_fleet.py")
 TOY = Subscription("toy", SessionEnded)

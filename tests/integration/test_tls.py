@@ -9,13 +9,13 @@ from builders.command_line import Nous, command_line
 from builders.tls import authority, certificate, speaking_tls
 from builders.waiting import wait_until
 
-from nous.cli.frame import MISCONFIGURED
-from nous.errors import Misconfigured, Unavailable
-from nous.server import embedded
-from nous.server.connect import connect, connect_rq
-from nous.server.place import locate
+from nous.app import build, fleet
+from nous.cli.framework import MISCONFIGURED
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server import embedded
+from nous.redis_server.client import connect, connect_rq
+from nous.redis_server.data_dir import locate
 from nous.settings.model import Settings
-from nous.wiring import build, fleet
 
 Way = Callable[..., str]
 

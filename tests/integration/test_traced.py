@@ -9,19 +9,19 @@ from uuid import UUID
 import pytest
 from builders.waiting import wait_until
 
+from nous.app import World, build, fleet
+from nous.app.services import producer_of
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.codec import decode
-from nous.events import EpisodeSummarized, Event
-from nous.fact import Confirmed, Learned, Source
-from nous.learning.known import Knowledge
-from nous.recall.why import Telling, grounds
-from nous.runtime.publish import About
-from nous.scope import Scope
+from nous.bus.redis.keys import BusKeys
+from nous.domain.event_codec import decode
+from nous.domain.events import EpisodeSummarized, Event
+from nous.domain.fact import Confirmed, Learned, Source
+from nous.domain.scope import Scope
+from nous.facts.fact_index import Knowledge
+from nous.search.provenance import Telling, grounds
+from nous.services.session_intake import About
 from nous.settings.model import Settings, WorkerSettings
 from nous.transcript import read_transcript
-from nous.wiring import World, build, fleet
-from nous.wiring.producer import producer_of
 
 SESSIONS = Path(__file__).parents[3] / "shared" / "data" / "claude_code"
 SCOPE = Scope(project="traced")

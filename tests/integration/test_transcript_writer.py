@@ -15,7 +15,7 @@ import pytest
 from builders.waiting import wait_until
 
 from nous.transcript import TranscriptWriter, read_events, read_transcript
-from nous.transcript.events.talk import UserMessage
+from nous.transcript.recorder.events.conversation import UserMessage
 
 EVENTS = 250
 ROUNDS = 50

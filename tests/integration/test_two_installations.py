@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
+from nous.app import World, build
+from nous.bus.accounting import Account
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.codec import encode
+from nous.bus.redis.keys import BusKeys
+from nous.domain.event_codec import encode
 from nous.jobs.base import Line, Order
-from nous.jobs.rq.census import workers_seen
-from nous.runtime.dispatch import Dispatcher
-from nous.server import embedded
+from nous.jobs.rq.worker_stats import workers_seen
+from nous.redis_server import embedded
+from nous.runtime.dispatch_loop import Dispatcher
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 NAMES = ("nous", "acme.prod_2")
 WORKERS = ("episode-summarizer", "fact-extractor")

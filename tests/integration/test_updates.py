@@ -10,11 +10,11 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.waiting import wait_until
 
-from nous.runtime.publish import About
-from nous.scope import Scope
+from nous.app import World, build, fleet
+from nous.app.services import producer_of
+from nous.domain.scope import Scope
+from nous.services.session_intake import About
 from nous.settings.model import Settings, WorkerSettings
-from nous.wiring import World, build, fleet
-from nous.wiring.producer import producer_of
 
 
 def said(text: str) -> list[dict[str, Any]]:

@@ -14,19 +14,18 @@ from builders import vector_server
 from builders.fact_rows import HOME, Vector, append, clustered, fact_id, learn, superseded, unit
 from click.testing import CliRunner
 
+from nous.app import build
 from nous.cli import main
-from nous.errors import Misconfigured, Retryable
-from nous.fact import LogVersion
-from nous.learning.index import IndexUnavailable
-from nous.learning.vectors import Vectors
-from nous.scope import Scope
-from nous.server.engine import Engine
+from nous.domain.errors import Misconfigured, Retryable
+from nous.domain.fact import LogVersion
+from nous.domain.scope import Scope
+from nous.facts.vector_scan import IndexUnavailable, Vectors
+from nous.redis_server.vector_engine import Engine
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.redis_vector_sets import VectorSet, VectorSets
-from nous.wiring import build
+from nous.store.redis.vector_sets import VectorSet, VectorSets
 
 FACTS = int(os.environ.get("RECALL_FACTS", "1500"))
 KEYS = StoreKeys("t")

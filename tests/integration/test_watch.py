@@ -15,10 +15,10 @@ import pytest
 from builders.command_line import Nous
 from builders.keyspace import keys_with
 
+from nous.app import World
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.cli.frame import BAD_INPUT, FAILED
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.cli.framework import BAD_INPUT, FAILED
 
 HOUR, DAY = 3600, 86400
 COUNTED = ("handed_over", "known", "still_going", "past", "refused", "refused_before", "put_off")

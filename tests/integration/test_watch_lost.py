@@ -11,20 +11,20 @@ import pytest
 from builders.waiting import wait_until
 from typing_extensions import override
 
+from nous.app import World
+from nous.app.services import producer_of
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.producer import Producer
-from nous.runtime.publish import About
-from nous.runtime.watch import Watcher
-from nous.runtime.watching import Fate, Rules, Sent, Sweep
-from nous.scope import Scope
-from nous.server import embedded, lock
-from nous.server.place import locate
+from nous.bus.redis.keys import BusKeys
+from nous.domain.scope import Scope
+from nous.redis_server import data_dir, embedded
+from nous.redis_server.data_dir import locate
+from nous.services.folder_watch import Watcher
+from nous.services.folder_watch_rules import Fate, Rules, Sent, Sweep
+from nous.services.publisher import Producer
+from nous.services.session_intake import About
+from nous.store.folder_state import Place, Remembered
 from nous.store.keys import StoreKeys
-from nous.store.redis_watched import RedisWatched
-from nous.store.watched import Place, Remembered
-from nous.wiring import World
-from nous.wiring.producer import producer_of
+from nous.store.redis.folder_state import RedisWatched
 
 HOUR = 3600.0
 
@@ -41,9 +41,9 @@ class PowerCut:
         self._length = self._log.stat().st_size
 
     def strike(self) -> None:
-        with lock.held(self._place.election, within=60):
+        with data_dir.held(self._place.election, within=60):
             os.kill(int(self._place.pid.read_text()), signal.SIGKILL)
-            wait_until(lambda: not lock.is_held(self._place.alive), "the server's end")
+            wait_until(lambda: not data_dir.is_held(self._place.alive), "the server's end")
             os.truncate(self._log, self._length)
         embedded.ensure(self._directory)
 

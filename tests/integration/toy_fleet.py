@@ -13,13 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nous import log
-from nous.effects import Effects
-from nous.events import Event, SessionEnded
-from nous.jobs.rq.quarantine import run_quarantine
-from nous.kit import Kit, Worker
-from nous.runtime.quarantine import Quarantines
+from nous.app import build, fleet
+from nous.domain.effects import Effects
+from nous.domain.events import Event, SessionEnded
+from nous.jobs.rq.quarantine_worker import run_quarantine
+from nous.pipeline.worker import Kit, Worker
+from nous.runtime.dispatch_loop import Quarantines
 from nous.settings.model import Settings, WorkerSettings
-from nous.wiring import build, fleet
 
 LEASE = 1.0
 SWEEP = 0.1

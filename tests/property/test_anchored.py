@@ -3,10 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.summary.anchored.containing import Text
-from nous.summary.anchored.keeping import PASSING, kept
-from nous.summary.anchored.lines import lines_of
-from nous.summary.anchored.model import LABELS, AnchoredSummary
+from nous.domain.anchored_summary import LABELS, AnchoredSummary
+from nous.summary.anchored.retention import PASSING, Text, kept, lines_of
 
 THINGS = ("gateway", "importer", "audit_log", "`read_rows`", "src/main.py", "Redis", "the linter")
 DEEDS = ("listens on port", "retries uploads", "has rows", "must never exceed", "was moved to shelf", "doesn't reach")

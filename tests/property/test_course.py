@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.bus.base import Bus, Committed
-from nous.bus.memory import MemoryBus
-from nous.bus.redis import RedisBus
-from nous.course import Course, Stage
-from nous.events import NAMESPACE, Event, SessionEnded, SessionTouched
-from nous.kit import Kit
-from nous.scope import Scope
+from nous.bus.memory.bus import MemoryBus
+from nous.bus.redis.bus import RedisBus
+from nous.domain.events import NAMESPACE, Event, SessionEnded, SessionTouched
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, Stage
+from nous.pipeline.worker import Kit
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.plans import plan_for
-from nous.store.redis_courses import RedisCourses
-from nous.store.transcripts import StoredTranscripts
+from nous.store.redis.plans import plan_for
+from nous.store.redis.sessions import RedisCourses
+from nous.store.transcript_source import StoredTranscripts
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.session_keeper import WORKER as KEEPER
 

@@ -7,13 +7,13 @@ from uuid import UUID, uuid5
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.episode import Category
-from nous.events import NAMESPACE
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, standing
-from nous.learning.erasing import alike, without_fact, without_session
-from nous.learning.finding import fact_id
-from nous.learning.forgotten import wordings
-from nous.scope import Scope
+from nous.domain.episode import Category
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, standing
+from nous.domain.scope import Scope
+from nous.facts.candidate_filter import wordings
+from nous.facts.decision import fact_id
+from nous.facts.erase import alike, without_fact, without_session
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SESSIONS = ("ann", "bob", "cid", "dan")

@@ -10,10 +10,10 @@ from benchmarks.excerpt.gold import data_sets, transcript_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.excerpt import Manifest, fit, windows
 from nous.excerpt.strategies import names
-from nous.tokens import estimate
+from nous.text.token_estimate import estimate
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 

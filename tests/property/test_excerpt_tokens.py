@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from nous.excerpt import fit
 from nous.excerpt.strategies import names
-from nous.tokens import Counter, estimate, scaled
+from nous.text.token_estimate import Counter, estimate, scaled
 from nous.transcript.model import Entry, Kind, Transcript
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nous.excerpt import Windows, fit, windows
 from nous.excerpt.strategies import names
 from nous.excerpt.windows import ONE_PASS
-from nous.tokens import Counter, estimate, scaled
+from nous.text.token_estimate import Counter, estimate, scaled
 from nous.transcript.model import Entry, Kind, Transcript
 
 FEW_TOKENS, MANY_TOKENS = scaled(0.5), scaled(2.0)

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from nous.bus.base import Bus, Committed
-from nous.bus.memory import MemoryBus
-from nous.bus.redis import RedisBus
-from nous.effects import AppendFacts, Effects
-from nous.episode import Category
-from nous.events import NAMESPACE
-from nous.fact import Fact, Learned, Linked, LogVersion, Row, Source
-from nous.scope import Scope
+from nous.bus.memory.bus import MemoryBus
+from nous.bus.redis.bus import RedisBus
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import Category
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Fact, Learned, Linked, LogVersion, Row, Source
+from nous.domain.scope import Scope
 from nous.store.base import FactLog, LogSlice
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.plans import plan_for
-from nous.store.redis_facts import RedisFactLog
+from nous.store.redis.fact_log import RedisFactLog
+from nous.store.redis.plans import plan_for
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 HERE = Scope()

@@ -8,19 +8,17 @@ from uuid import uuid5
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact
-from nous.events import NAMESPACE
-from nous.fact import Source
-from nous.learning.equivalence.compare import Difference, difference
-from nous.learning.equivalence.likelihood import likelihood
-from nous.learning.equivalence.update import update
-from nous.learning.known import Knowledge
-from nous.learning.learn import ALREADY, Occasion, learn
-from nous.learning.normalise import exact_form
-from nous.learning.policy import Policy
-from nous.learning.statement import Statement
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Source
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.equivalence.compare import Difference, difference, likelihood
+from nous.facts.equivalence.update import update
+from nous.facts.fact_index import Knowledge
+from nous.facts.learn import ALREADY, Occasion, learn
+from nous.facts.normalize import exact_form
+from nous.facts.verdict import Policy, Statement
 
 PEOPLE = ("Alice", "Bob", "Priya", "Omar", "Lena")
 VERBS = ("mentors", "trusts", "manages", "replaced", "blocks", "depends on", "reports to")

@@ -12,16 +12,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.samples import bundled_sessions
 from nous.transcript import Kind, Transcript, group_into_turns, known_readers, parse_transcript, read_transcript
-from nous.transcript.input.lines import Cursor
-from nous.transcript.input.packed import is_packed
-from nous.transcript.input.records import records
-from nous.transcript.notes import Notes
-from nous.transcript.reading.cut import cut
-from nous.transcript.view.as_json import transcript_as_json
-from nous.transcript.view.render import render
+from nous.transcript.io.byte_source import is_packed
+from nous.transcript.io.lines import Cursor
+from nous.transcript.io.records import records
+from nous.transcript.model import Notes
+from nous.transcript.parsing.values import cut
+from nous.transcript.render.terminal import render, transcript_as_json
 
 FORMATS = sorted(known_readers())
 MORE = settings().max_examples * 2

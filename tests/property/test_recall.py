@@ -4,15 +4,12 @@ from builders.knowing import nothing, taught
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.embed.hashed import Hashed
-from nous.recall.files import files_named, parts, touched
-from nous.recall.library import Library
-from nous.recall.query import asked
-from nous.recall.search import search
-from nous.recall.shelf import Shelf
-from nous.recall.terms import terms
-from nous.recall.trivial import is_trivial
-from nous.recall.words import WordIndex
+from nous.embedding.hashing import Hashed
+from nous.search.context import is_trivial
+from nous.search.corpus import Library, Shelf
+from nous.search.query import asked, files_named, parts, touched
+from nous.search.search import search
+from nous.search.word_index import WordIndex, terms
 
 anything = st.text(st.characters(codec=None), max_size=80)
 texts = st.lists(anything, min_size=1, max_size=6, unique=True)

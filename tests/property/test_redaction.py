@@ -3,8 +3,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nous.redaction import redacted
-from nous.secrets import looks_secret, masked
+from nous.redaction.error_text import redacted
+from nous.redaction.secrets import looks_secret, masked
 
 SECRETS = (
     "sk-ant-abcdefghijklmnop1234",

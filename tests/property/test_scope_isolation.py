@@ -16,21 +16,22 @@ from builders.neighbours import NOT_READ, READS, SESSION, SHARED, Neighbour, for
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from nous.app import World, build
+from nous.bus import accounting, erasure, tombstones
 from nous.bus import base as bus
-from nous.bus import erasing, ledger, tombstones
-from nous.bus.keys import BusKeys
+from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS
-from nous.fact import Learned, tellings
-from nous.learning import index
-from nous.llm import books
-from nous.llm.keys import LlmKeys
-from nous.runtime import forgetting
-from nous.scope import Scope
-from nous.server import embedded
+from nous.domain.fact import Learned, tellings
+from nous.domain.scope import Scope
+from nous.facts import vector_scan
+from nous.llm import state
+from nous.llm.redis.keys import LlmKeys
+from nous.redis_server import embedded
+from nous.services import erasure_targets
 from nous.settings.model import PublishSettings, Settings
-from nous.store import base, erasure, uploads
+from nous.store import base, transcript_source
+from nous.store import erasure as store_erasure
 from nous.store.keys import StoreKeys
-from nous.wiring import World, build
 
 MARKERS = ("zebrafinch", "oystercatcher", "wallcreeper")
 PARTS = [
@@ -165,8 +166,12 @@ def _all_read(world: World, all_: list[Neighbour]) -> dict[Scope, dict[str, str]
 
 
 def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> None:
-    known = {*protocols(base, uploads, erasure, bus, erasing, ledger, tombstones, index, forgetting)}
-    known |= {each for each in protocols(books) if each.startswith("Pins.")}
+    known = {
+        *protocols(
+            base, transcript_source, store_erasure, bus, erasure, accounting, tombstones, vector_scan, erasure_targets
+        )
+    }
+    known |= {each for each in protocols(state) if each.startswith("Pins.")}
     known -= {each for each in known if each.startswith("Act.")}  # what is done with them
 
     assert known == {*READS, *NOT_READ}

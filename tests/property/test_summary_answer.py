@@ -7,17 +7,28 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.brief import Brief, Passage
-from nous.episode import CandidateFact, Category
-from nous.errors import BadInput
-from nous.summary.answer import EpisodeAnswer, read
-from nous.summary.grounding import grounded
-from nous.summary.json_text import object_in
-from nous.summary.tags import summary_in
+from nous.domain.episode import CandidateFact, Category
+from nous.domain.errors import BadInput
+from nous.domain.summary_input import Brief, Passage
+from nous.summary.llm.grounding import grounded
+from nous.summary.llm.json_recovery import object_in, summary_in
+from nous.summary.llm.response import EpisodeAnswer, read
 
 CANARY = "quillfeather"
 PROMPT = "Write short sentences. Example: the quillfeather gateway listens on port 47113."
-WORDS = ("cache", "port", "v1.2", "8080", "9,017", "nous/codec.py", "`rm -rf`", "parse_row", "remember", "that", "the")
+WORDS = (
+    "cache",
+    "port",
+    "v1.2",
+    "8080",
+    "9,017",
+    "nous/domain/event_codec.py",
+    "`rm -rf`",
+    "parse_row",
+    "remember",
+    "that",
+    "the",
+)
 NUMBER = re.compile(r"\d+")
 
 anything = st.text(st.characters(exclude_categories=[]), max_size=80)

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nous.transcript import TranscriptWriter, parse_transcript, read_events, should_transcript
-from nous.transcript.events import EventCodec, TranscriptEvent
-from nous.transcript.view.as_json import transcript_as_json
-from nous.transcript.writing.as_events import events_of
+from nous.transcript.recorder.as_events import events_of
+from nous.transcript.recorder.events import EventCodec, TranscriptEvent
+from nous.transcript.render.terminal import transcript_as_json
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 JSON = st.recursive(

@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 from builders.kits import kit_of
 
+from nous.bus.accounting import Account
 from nous.bus.base import Subscription
-from nous.bus.ledger import Account
-from nous.bus.memory import MemoryBus
-from nous.bus.progress import Patience
-from nous.effects import Effects
-from nous.errors import BadInput
-from nous.events import Event, SessionEnded
-from nous.jobs.base import Line
-from nous.jobs.memory import MemoryJobs
-from nous.kit import Worker
+from nous.bus.delivery_state import Patience
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import BadInput
+from nous.domain.events import Event, SessionEnded
+from nous.jobs.base import Line, MemoryJobs
+from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
-from nous.runtime.dispatch import Dispatcher
-from nous.runtime.leases import LeaseKeeper
-from nous.runtime.sweep import Sweeper
+from nous.runtime.dispatch_loop import Dispatcher
+from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.sweeper import Sweeper
 from nous.store.memory import MemoryStore
 
 LEASE = 60.0

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from nous.brief import Passage
-from nous.errors import BadInput
-from nous.summary.anchored.answer import read, schema, told
-from nous.summary.anchored.model import AnchoredSummary
+from nous.domain.anchored_summary import AnchoredSummary
+from nous.domain.errors import BadInput
+from nous.domain.summary_input import Passage
+from nous.summary.anchored.response import read, schema, told
 
 IDS = ["intent", "decisions", "files_touched", "pending_tasks", "current_state"]
 

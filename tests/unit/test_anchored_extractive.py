@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from nous.brief import Passage
+from nous.domain.anchored_summary import AnchoredSummary
+from nous.domain.summary_input import Passage
 from nous.excerpt import fit
-from nous.summary.anchored.containing import Text
-from nous.summary.anchored.extractive import ExtractiveSummarizer, anchored_from
-from nous.summary.anchored.keeping import kept
-from nous.summary.anchored.lines import lines_of
-from nous.summary.anchored.model import AnchoredSummary
-from nous.summary.anchored.port import Summarizer
+from nous.summary.anchored.base import Summarizer
+from nous.summary.anchored.heuristic import ExtractiveSummarizer, anchored_from
+from nous.summary.anchored.retention import Text, kept, lines_of
 from nous.summary.segments import transcript_of
 from nous.transcript import read_transcript
 from nous.transcript.model import Kind, Transcript

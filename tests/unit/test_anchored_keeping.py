@@ -2,10 +2,8 @@
 
 import pytest
 
-from nous.summary.anchored.containing import Text
-from nous.summary.anchored.keeping import kept
-from nous.summary.anchored.lines import lines_of
-from nous.summary.anchored.model import AnchoredSummary, AnchoredSummarySection
+from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection
+from nous.summary.anchored.retention import Text, kept, lines_of
 
 
 def summary(**contents: str) -> AnchoredSummary:

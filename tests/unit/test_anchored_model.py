@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import nous.summary
-from nous.errors import BadInput, NousError
+from nous.domain.errors import BadInput, NousError
 from nous.summary import AnchoredSummary, AnchoredSummarySection, SummarizerError
-from nous.tokens import estimate
+from nous.text.token_estimate import estimate
 
 LABELS = ["Intent", "Decisions", "Files touched", "Pending tasks", "Current state"]
 IDS = ["intent", "decisions", "files_touched", "pending_tasks", "current_state"]

@@ -8,9 +8,9 @@ from uuid import UUID
 import orjson
 import pytest
 
-from nous.arbiter import LONGEST, MOST, ModelArbiter
-from nous.errors import BadInput, NousError, Unavailable
-from nous.learning.ruling import Doubt, Relation, Ruling, Rulings
+from nous.domain.errors import BadInput, NousError, Unavailable
+from nous.domain.scope import Matter, Scope
+from nous.facts.adjudication import Doubt, Relation, Ruling, Rulings
 from nous.llm.base import (
     AllowanceSpent,
     Failure,
@@ -23,12 +23,11 @@ from nous.llm.base import (
     ModelUnreachable,
     Question,
 )
-from nous.llm.memory import MemoryTally
-from nous.llm.schemas import strict
-from nous.llm.scripted import Answer, Scripted
-from nous.matter import Matter
-from nous.scope import Scope
-from nous.summary.prompting import built_in, parsed
+from nous.llm.fake import Answer, Scripted
+from nous.llm.messages import strict
+from nous.llm.state_memory import MemoryTally
+from nous.pipeline.llm_adjudicator import LONGEST, MOST, ModelArbiter
+from nous.summary.llm.prompt import built_in, parsed
 
 SCOPE, SUBJECT = Scope(project="billing"), UUID(int=7)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

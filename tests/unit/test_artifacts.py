@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.transcript import save_summarizer_input, save_summary
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

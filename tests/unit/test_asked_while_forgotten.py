@@ -8,12 +8,12 @@ from builders.answers import answer
 from builders.kits import kit_of
 from builders.model_world import ModelWorld
 
+from nous.domain.scope import Scope
 from nous.excerpt import Windows, windows
-from nous.kit import Kit
 from nous.llm.base import Question
-from nous.scope import Scope
+from nous.pipeline.worker import Kit
 from nous.store.keys import StoreKeys
-from nous.store.transcripts import StoredTranscripts
+from nous.store.transcript_source import StoredTranscripts
 from nous.transcript.model import Transcript
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.session_anchorer import WORKER as ANCHORER

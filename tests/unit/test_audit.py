@@ -5,11 +5,11 @@ from typing import Any, cast
 
 from structlog.testing import capture_logs
 
+from nous.bus.accounting import Account, Ledger
 from nous.bus.base import Subscription
-from nous.bus.ledger import Account, Ledger
-from nous.errors import Unavailable
-from nous.events import SessionEnded
-from nous.runtime.audit import Auditor
+from nous.domain.errors import Unavailable
+from nous.domain.events import SessionEnded
+from nous.runtime.maintenance import Auditor
 
 TOY = Subscription("toy", SessionEnded)
 GOOD, BAD, WORSE = Account(received=3, done=3), Account(received=3, done=2), Account(received=3, done=1)

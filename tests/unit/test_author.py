@@ -6,11 +6,11 @@ from builders.answers import GOOD, answer
 from builders.kits import kit_of
 from builders.model_world import ModelWorld
 
-from nous.episode import Outcome
+from nous.domain.episode import Outcome
 from nous.excerpt import windows
 from nous.llm.base import Question
 from nous.store.keys import StoreKeys
-from nous.store.transcripts import StoredTranscripts
+from nous.store.transcript_source import StoredTranscripts
 from workers.episode_summarizer import WORKER
 
 LONG = "\n\n".join(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.transcript.view.chunks import chunk
+from nous.transcript.render.turns import chunk
 
 WORDS = " ".join(f"w{number}" for number in range(600))
 

@@ -7,9 +7,9 @@ from unittest.mock import Mock
 import pytest
 from structlog.testing import capture_logs
 
-from nous.errors import Unavailable
-from nous.runtime.clerk import Clerk
-from nous.setbacks import Setbacks
+from nous.backoff import Setbacks
+from nous.domain.errors import Unavailable
+from nous.runtime.dispatch_loop import Clerk
 
 
 @pytest.mark.parametrize(

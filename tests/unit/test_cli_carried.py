@@ -10,10 +10,10 @@ import pytest
 from builders.episodes import HOME, episode
 from builders.fact_rows import learned
 
-from nous.cli.carried import in_time, lines_of, usable
-from nous.episode import Episode
-from nous.fact import Confirmed, Learned, Row
-from nous.store.portable import Carried, line
+from nous.cli.import_ import in_time, lines_of, usable
+from nous.domain.episode import Episode
+from nous.domain.fact import Confirmed, Learned, Row
+from nous.store.export_format import Carried, line
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

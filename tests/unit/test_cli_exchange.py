@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nous.cli.exchange import written
-from nous.errors import BadInput
+from nous.cli.export_import import written
+from nous.domain.errors import BadInput
 
 
 def test_a_place_that_is_taken_while_it_is_written_is_named_and_nothing_is_left_beside_it(tmp_path: Path) -> None:

@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from nous.cli import COMMANDS, main
-from nous.cli.frame import EXIT_CODES, Command, Frame
-from nous.server.place import locate
+from nous.cli.framework import EXIT_CODES, Command, Frame
+from nous.redis_server.data_dir import locate
 
 Make = Callable[[str], Frame]
 
 RAISES = """
 import click
-from nous import errors
+from nous.domain import errors
 
 @click.command()
 @click.pass_context
@@ -77,7 +77,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
 import sys
 from nous.cli import main
 main(["--help"], standalone_mode=False)
-heavy = ("pydantic", "redis", "rq", "numpy", "structlog", "onnxruntime", "nous.settings", "nous.server")
+heavy = ("pydantic", "redis", "rq", "numpy", "structlog", "onnxruntime", "nous.settings", "nous.redis_server")
 print([name for name in heavy if name in sys.modules], file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -130,7 +130,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(make: Make, tmp_path: Path) -
     make("[click.echo('line ' * 100) for _ in range(10_000)]")
     (module,) = tmp_path.glob("command_*.py")
     script = f"""
-from nous.cli.frame import Command, Frame
+from nous.cli.framework import Command, Frame
 Frame(table=[Command("it", "{module.stem}:command", "")])(["it"])
 """
     with subprocess.Popen(

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
+from nous.bus.accounting import Location, Whereabouts
 from nous.bus.base import Lane, Receipt
-from nous.bus.ledger import Location, Whereabouts
-from nous.cli.outcomes import troubles
-from nous.events import SessionEnded
-from nous.producer import Published
-from nous.runtime.track import Step
-from nous.scope import Scope
+from nous.cli.publish import troubles
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
+from nous.services.publisher import Published
+from nous.services.session_lifecycle import Step
 
 WHY = "BadInput: /home/ann/a.txt is gone, or on another host: publish it again with its content uploaded"
 

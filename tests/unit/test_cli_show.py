@@ -2,7 +2,7 @@
 
 import pytest
 
-from nous.cli.show import counted, in_words, table
+from nous.cli.output import counted, in_words, table
 
 
 @pytest.mark.parametrize(

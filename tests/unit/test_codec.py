@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from nous.codec import NO_SESSION, UnknownEvent, decode, encode
-from nous.episode import CandidateFact, Category, Outcome, Summary
-from nous.errors import BadInput
-from nous.events import EpisodeSummarized, SessionEnded
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact, Category, Outcome, Summary
+from nous.domain.errors import BadInput
+from nous.domain.event_codec import NO_SESSION, UnknownEvent, decode, encode
+from nous.domain.events import EpisodeSummarized, SessionEnded
+from nous.domain.scope import Scope
 
 SUMMARY = Summary(
     title="Fix the tests",

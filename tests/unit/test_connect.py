@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nous.errors import Misconfigured, Unavailable
-from nous.server.connect import address, connect, connect_rq, embedded_directory, masked, resolve
-from nous.server.place import LONGEST_SOCKET, locate
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server.client import address, connect, connect_rq, embedded_directory, masked, resolve
+from nous.redis_server.data_dir import LONGEST_SOCKET, locate
 from nous.settings import Settings
 
 NOBODY = "redis://somebody:geheim@127.0.0.1:1/0"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.course import covered
+from nous.domain.session_state import covered
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 LAST = datetime.max.replace(tzinfo=UTC)

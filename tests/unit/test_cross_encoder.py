@@ -7,16 +7,13 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from nous.embed.cross_encoder import CrossEncoder
-from nous.errors import Misconfigured
-from nous.fact import LinkKind
-from nous.learning.judge import Neighbour, judge
-from nous.learning.policy import Policy
-from nous.learning.scorer import PairScorer, ScriptedScorer
-from nous.learning.statement import Statement
-from nous.learning.verdict import Known, Linked
+from nous.app.from_settings import policy
+from nous.domain.errors import Misconfigured
+from nous.domain.fact import LinkKind
+from nous.embedding.cross_encoder import CrossEncoder
+from nous.facts.judge import Neighbour, judge
+from nous.facts.verdict import Known, Linked, PairScorer, Policy, ScriptedScorer, Statement
 from nous.settings.model import Settings
-from nous.wiring.choices import policy
 
 NEW, OLD = "Nina eats neither meat nor fish nor anything from animals", "Nina is a vegan"
 POLICY = Policy(one_sided=0.95, scorer=ScriptedScorer({frozenset((NEW, OLD)): 0.8}))

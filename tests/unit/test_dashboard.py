@@ -20,8 +20,8 @@ from rq.job import Job
 from rq.worker import BaseWorker
 
 from nous.cli import main
-from nous.cli.frame import MISCONFIGURED
-from nous.errors import Misconfigured
+from nous.cli.framework import MISCONFIGURED
+from nous.domain.errors import Misconfigured
 from nous.jobs.base import JobNames
 from nous.jobs.rq.dashboard import ACTIONS, Login, build, is_loopback, listen
 from nous.jobs.rq.job import FUNCTION

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nous import log
-from nous.bus.mishaps import Fate, Mishap, gathered, history_of
-from nous.effects import Effects
-from nous.errors import BadInput, Deferred, Retryable
-from nous.events import Event
+from nous.bus.delivery_state import Fate, Mishap, gathered, history_of
+from nous.domain.effects import Effects
+from nous.domain.errors import BadInput, Deferred, Retryable
+from nous.domain.events import Event
 from nous.jobs.base import Line
 
 SAID = "'I want to tell my boss that this is over', password=hunter22"

@@ -9,13 +9,13 @@ from builders.answers import SESSION
 from builders.kits import kit_of
 from builders.model_world import ModelWorld
 
-from nous.codec import decode
-from nous.episode import Category, Decision
-from nous.errors import Unavailable
-from nous.events import NAMESPACE, DecisionRecorded, SessionEnded
-from nous.scope import Scope
+from nous.domain.episode import Category, Decision
+from nous.domain.errors import Unavailable
+from nous.domain.event_codec import decode
+from nous.domain.events import NAMESPACE, DecisionRecorded, SessionEnded
+from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.transcripts import StoredTranscripts
+from nous.store.transcript_source import StoredTranscripts
 from nous.summary.decisions import MOST, decided_facts
 from workers.decision_keeper import SAYS_NOTHING
 from workers.episode_summarizer import WORKER

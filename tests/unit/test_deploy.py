@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from nous.app import discover
 from nous.cli import COMMANDS
 from nous.settings import Loaded, Settings
-from nous.wiring import discover
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

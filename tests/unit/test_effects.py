@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from nous.effects import Effects, ExpectEpisode, NoteTried
-from nous.scope import Scope
+from nous.domain.effects import Effects, ExpectEpisode, NoteTried
+from nous.domain.scope import Scope
 
 ONE, OTHER = UUID(int=1), UUID(int=2)
 

@@ -13,15 +13,15 @@ from builders.kits import kit_of
 from builders.moody import Moody
 from structlog.testing import capture_logs
 
-from nous.effects import Effects, KeepVector, SaveEpisode
-from nous.episode import CandidateFact, Episode
-from nous.errors import Deferred, Misconfigured
-from nous.events import EpisodesUnembedded, Event, SessionEnded
-from nous.kit import Kit
-from nous.learning.announcing import unembedded_episodes
-from nous.scope import Scope
+from nous.domain.effects import Effects, KeepVector, SaveEpisode
+from nous.domain.episode import CandidateFact, Episode
+from nous.domain.errors import Deferred, Misconfigured
+from nous.domain.events import EpisodesUnembedded, Event, SessionEnded
+from nous.domain.scope import Scope
+from nous.facts.events import unembedded_episodes
+from nous.pipeline.worker import Kit
 from nous.store.memory import MemoryStore
-from nous.summary.announcing import announcement
+from nous.summary.decisions import announcement
 from workers.episode_embedder import NOTHING_WAITS, WORKER
 from workers.fact_extractor import WORKER as EXTRACTOR
 

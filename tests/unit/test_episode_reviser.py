@@ -4,10 +4,10 @@ import pytest
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld, outdated_by
 
-from nous.effects import KeepDecision, NoteTried, SaveEpisode
-from nous.episode import Decision, Tier
-from nous.events import EpisodeSummarized
-from nous.scope import Scope
+from nous.domain.effects import KeepDecision, NoteTried, SaveEpisode
+from nous.domain.episode import Decision, Tier
+from nous.domain.events import EpisodeSummarized
+from nous.domain.scope import Scope
 from nous.store.memory import MemoryStore
 from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
 

@@ -10,11 +10,11 @@ import pytest
 from builders.kits import kit_of
 from structlog.testing import capture_logs
 
-from nous.episode import Episode, Seen
-from nous.events import EpisodeSummarized, SessionEnded
+from nous.domain.episode import Episode, Seen
+from nous.domain.events import EpisodeSummarized, SessionEnded
+from nous.domain.scope import Scope
 from nous.excerpt import windows
 from nous.excerpt.windows import ONE_PASS
-from nous.scope import Scope
 from nous.store.memory import MemoryStore
 from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Transcript

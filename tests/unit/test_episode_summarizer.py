@@ -9,12 +9,12 @@ from uuid import uuid5
 import pytest
 from builders.kits import kit_of
 
-from nous.codec import decode, encode
-from nous.effects import Effects, ReleaseTranscript, SaveEpisode
-from nous.episode import Episode, Tier
-from nous.events import NAMESPACE, EpisodeSummarized, SessionEnded
-from nous.kit import Kit
-from nous.scope import Scope
+from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
+from nous.domain.episode import Episode, Tier
+from nous.domain.event_codec import decode, encode
+from nous.domain.events import NAMESPACE, EpisodeSummarized, SessionEnded
+from nous.domain.scope import Scope
+from nous.pipeline.worker import Kit
 from nous.store.memory import MemoryStore
 from nous.transcript import parse_transcript
 from nous.transcript.model import Transcript

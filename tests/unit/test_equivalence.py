@@ -2,9 +2,8 @@
 
 import pytest
 
-from nous.learning.equivalence.compare import Difference, difference
-from nous.learning.equivalence.likelihood import likelihood
-from nous.learning.equivalence.reading import read
+from nous.facts.equivalence.compare import Difference, difference, likelihood
+from nous.facts.equivalence.reading import read
 
 SAME = [
     ("The team doesn't use Kubernetes", "The team does not use Kubernetes"),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nous.learning.equivalence.compare import difference
-from nous.learning.equivalence.reading import read
-from nous.learning.equivalence.update import Update, update
+from nous.facts.equivalence.compare import difference
+from nous.facts.equivalence.reading import read
+from nous.facts.equivalence.update import Update, update
 
 SURE = [
     ("Always use port 9017 from now on", "Always use port 9018 from now on"),

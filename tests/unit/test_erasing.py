@@ -7,16 +7,16 @@ from uuid import UUID, uuid5
 import orjson
 import pytest
 
-from nous.bus.erasing import Wanted, amended, said
-from nous.episode import Category
-from nous.events import NAMESPACE
-from nous.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
-from nous.learning.erasing import FORGOTTEN, Erased, alike, without_fact, without_session
-from nous.learning.finding import fact_id
-from nous.learning.forgotten import Forgotten, mark_of, wordings
-from nous.learning.joining import joined
-from nous.learning.normalise import exact_form
-from nous.scope import Scope
+from nous.bus.erasure import Wanted, amended, said
+from nous.domain.episode import Category
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
+from nous.domain.scope import Scope
+from nous.facts.candidate_filter import Forgotten, mark_of, wordings
+from nous.facts.decision import fact_id
+from nous.facts.erase import FORGOTTEN, Erased, alike, without_fact, without_session
+from nous.facts.import_merge import joined
+from nous.facts.normalize import exact_form
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 HOME, WORK = Scope(project="home"), Scope(project="work")

@@ -8,11 +8,11 @@ from uuid import UUID
 import orjson
 import pytest
 
-from nous.bus.erasing import NOBODY, Wanted, amended, said
-from nous.codec import decode, encode
-from nous.errors import BadInput
-from nous.learning.announcing import unembedded
-from nous.scope import Scope
+from nous.bus.erasure import NOBODY, Wanted, amended, said
+from nous.domain.errors import BadInput
+from nous.domain.event_codec import decode, encode
+from nous.domain.scope import Scope
+from nous.facts.events import unembedded
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SUMMARIZED: Mapping[str, Any] = {

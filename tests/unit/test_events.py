@@ -8,7 +8,7 @@ import pytest
 from builders.agent_events import ALL, EVENTS, MAIN, OF_STEP, told
 
 from nous.transcript import read_events, should_transcript
-from nous.transcript.events import EventCodec, UnknownEvent, event_types
+from nous.transcript.recorder.events import EventCodec, UnknownEvent, event_types
 
 NOT_KEPT = {
     *("text_delta", "reasoning", "tool_output_chunk", "sub_agent_tool_request", "sub_agent_tool_result"),

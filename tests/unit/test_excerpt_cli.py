@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nous.cli import main
-from nous.cli.excerpt import excerpt
-from nous.errors import BadInput
+from nous.cli.transcripts import excerpt
+from nous.domain.errors import BadInput
 from nous.excerpt import fit, windows
-from nous.tokens import estimate
+from nous.text.token_estimate import estimate
 from nous.transcript import read_transcript
 
 TURNS = 40

@@ -8,7 +8,7 @@ import pytest
 
 from nous.excerpt import fit
 from nous.excerpt.strategies import names
-from nous.transcript.read import parse_transcript
+from nous.transcript.load import parse_transcript
 
 Turns = list[tuple[str, str]]
 

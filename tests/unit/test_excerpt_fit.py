@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.excerpt import fit, truncate_transcript
 from nous.transcript.model import Transcript
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nous.actions import actions_of
 from nous.excerpt import fit
-from nous.excerpt.naming import naming
+from nous.excerpt.file_names import naming
 from nous.transcript.model import Header, Transcript
+from nous.transcript.tool_actions import actions_of
 
 Told = Callable[..., Transcript]
 

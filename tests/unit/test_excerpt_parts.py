@@ -2,16 +2,14 @@
 
 import pytest
 
-from nous.excerpt.choice import Choice
-from nous.excerpt.concepts import Concepts, worths
-from nous.excerpt.failures import LONGEST, failure
-from nous.excerpt.inorder import whole_in_order
+from nous.excerpt.floor import Claim, shares
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import laid_out, text_of
-from nous.excerpt.ledger import Ledger
+from nous.excerpt.layout import Ledger, laid_out, text_of
 from nous.excerpt.spans import ends, merged, shown
 from nous.excerpt.strategies.spec import score
-from nous.excerpt.water import Claim, shares
+from nous.excerpt.strategy import Choice, whole_in_order
+from nous.excerpt.tool_outputs import LONGEST, failure
+from nous.excerpt.units import Concepts, worths
 
 
 def item(text: str, role: Role = Role.ASSISTANT) -> Item:

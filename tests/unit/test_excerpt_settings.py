@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from fakeredis import FakeRedis
 
-from nous.errors import Misconfigured
+from nous.app import container as wiring
+from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.settings import Settings, load_settings
 from nous.settings.model import ExcerptSettings
-from nous.tokens import estimate
+from nous.text.token_estimate import estimate
 from nous.transcript.model import Transcript
-from nous.wiring import world as wiring
 
 pytestmark = pytest.mark.usefixtures("nowhere")
 

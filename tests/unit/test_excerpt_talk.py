@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nous.excerpt.dialogue import is_talk, states, topics
 from nous.excerpt.items import Item, Role
-from nous.excerpt.talk import is_talk, states, topics
 
 CHATS = Path(__file__).parents[1] / "benchmarks" / "data" / "chats"
 PLAIN_TEXT = Path(__file__).parents[3] / "shared" / "data" / "plain_text"

@@ -4,9 +4,9 @@ from itertools import cycle
 
 import pytest
 
+from nous.excerpt.dialogue_selection import WHOLE, most_told
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out, text_of, whole
-from nous.excerpt.telling import WHOLE, most_told
 
 FACTS = ("We moved to Denver in May.", "My sister Anna is a dentist.", "I broke my wrist on Sunday.")
 EMPTY = ("Wow, that sounds great!", "Oh, how cool is that?", "Haha, so true!", "You must be so happy!")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.excerpt import fit, windows
 from nous.excerpt.windows import CONTEXT_SHARE, MOST, ONE_PASS, PER_WINDOW
 from nous.transcript.model import Transcript

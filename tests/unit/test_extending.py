@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import workers
+from nous.app import discover
 from nous.bus.base import Lane, Subscription
-from nous.bus.memory import MemoryBus
-from nous.wiring import discover
+from nous.bus.memory.bus import MemoryBus
 
 ONE_FILE = '''
 """session_ended → session_counted."""
@@ -16,9 +16,9 @@ ONE_FILE = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nous.effects import Effects
-from nous.events import Event, SessionEnded
-from nous.kit import Worker
+from nous.domain.effects import Effects
+from nous.domain.events import Event, SessionEnded
+from nous.pipeline.worker import Worker
 
 
 @dataclass(frozen=True, kw_only=True)

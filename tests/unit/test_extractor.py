@@ -8,10 +8,10 @@ from uuid import UUID
 import orjson
 import pytest
 
-from nous.brief import Brief, Passage
-from nous.episode import CandidateFact, Category, Outcome, Summary, Trust
-from nous.errors import NousError
-from nous.extractor import MOST, MOST_DATED, MOST_SHOWN, Extractor
+from nous.domain.episode import CandidateFact, Category, Outcome, Summary, Trust
+from nous.domain.errors import NousError
+from nous.domain.scope import Matter, Scope
+from nous.domain.summary_input import Brief, Passage
 from nous.llm.base import (
     AllowanceSpent,
     Failure,
@@ -24,13 +24,12 @@ from nous.llm.base import (
     ModelUnreachable,
     Question,
 )
-from nous.llm.memory import MemoryTally
-from nous.llm.schemas import strict
-from nous.llm.scripted import Answer, Scripted
-from nous.matter import Matter
-from nous.scope import Scope
+from nous.llm.fake import Answer, Scripted
+from nous.llm.messages import strict
+from nous.llm.state_memory import MemoryTally
+from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, Extractor
 from nous.summary.heuristic.fallback import facts_of
-from nous.summary.prompting import built_in
+from nous.summary.llm.prompt import built_in
 
 SCOPE, SUBJECT = Scope(project="billing"), UUID(int=7)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

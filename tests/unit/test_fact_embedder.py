@@ -11,19 +11,19 @@ from builders.episodes import HOME, episode
 from builders.kits import kit_of
 from builders.moody import Moody
 
-from nous.effects import Effects, SaveEpisode
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact
-from nous.errors import Deferred
-from nous.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
-from nous.fact import LogVersion
-from nous.kit import Kit
-from nous.learning.index import IndexUnavailable
-from nous.learning.policy import Policy
-from nous.scope import Scope
-from nous.store.knowledge import FactMemory
+from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.episode import CandidateFact
+from nous.domain.errors import Deferred
+from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
+from nous.domain.fact import LogVersion
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.vector_scan import IndexUnavailable
+from nous.facts.verdict import Policy
+from nous.pipeline.worker import Kit
+from nous.store.fact_cache import FactMemory
 from nous.store.memory import MemoryStore
-from nous.summary.announcing import announcement
+from nous.summary.decisions import announcement
 from nous.transcript.model import Transcript
 from workers import fact_embedder, fact_extractor
 

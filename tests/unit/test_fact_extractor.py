@@ -10,11 +10,10 @@ import pytest
 from builders.kits import kit_of
 from structlog.testing import capture_logs
 
-from nous.codec import decode, encode
-from nous.effects import AppendFacts, Effects
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Outcome, Summary, Trust
-from nous.events import (
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
+from nous.domain.event_codec import decode, encode
+from nous.domain.events import (
     NAMESPACE,
     EpisodeSummarized,
     Event,
@@ -24,12 +23,13 @@ from nous.events import (
     FactSuperseded,
     SessionEnded,
 )
-from nous.fact import Fact, Learned, Row
-from nous.kit import Kit
-from nous.learning.normalise import exact_form
-from nous.learning.policy import Policy
-from nous.learning.usable import Unusable
-from nous.scope import Scope
+from nous.domain.fact import Fact, Learned, Row
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.candidate_filter import Unusable
+from nous.facts.normalize import exact_form
+from nous.facts.verdict import Policy
+from nous.pipeline.worker import Kit
 from nous.store.memory import MemoryStore
 from nous.transcript.model import Transcript
 from workers.fact_extractor import FORGOTTEN, NO_FACTS, WORKER

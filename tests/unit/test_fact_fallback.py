@@ -9,17 +9,17 @@ import pytest
 from builders.episodes import HOME, episode
 from builders.kits import kit_of
 
-from nous.brief import Brief, Passage
-from nous.effects import Compromise, Effects, SaveEpisode
-from nous.episode import CandidateFact, Episode
-from nous.events import Event, FactLearned, FactsUnembedded
-from nous.extractor import Extractor
+from nous.domain.effects import Compromise, Effects, SaveEpisode
+from nous.domain.episode import CandidateFact, Episode
+from nous.domain.events import Event, FactLearned, FactsUnembedded
+from nous.domain.summary_input import Brief, Passage
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
-from nous.llm.memory import MemoryTally
-from nous.llm.scripted import Answer, Scripted
+from nous.llm.fake import Answer, Scripted
+from nous.llm.state_memory import MemoryTally
+from nous.pipeline.llm_fact_extractor import Extractor
 from nous.store.memory import MemoryStore
-from nous.summary.announcing import announcement
-from nous.summary.prompting import built_in
+from nous.summary.decisions import announcement
+from nous.summary.llm.prompt import built_in
 from nous.transcript.model import Transcript
 from workers.fact_extractor import NO_FACTS, WORKER
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.runtime.fleet import Fleet
+from nous.runtime.worker_process import Fleet
 
 
 class Post:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from nous.transcript.folders import below, parts_of_sessions
+from nous.transcript.discovery import below, parts_of_sessions
 
 
 def files(folder: Path, *names: str) -> None:

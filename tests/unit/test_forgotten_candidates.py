@@ -7,12 +7,12 @@ import pytest
 from builders.answers import GOOD, SESSION
 from builders.model_world import ModelWorld
 
-from nous.effects import Effects, SaveEpisode
-from nous.events import EpisodeSummarized, Event
-from nous.kit import Kit
-from nous.learning.normalise import exact_form
-from nous.runtime.upgrade import outdated
-from nous.scope import Scope
+from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.events import EpisodeSummarized, Event
+from nous.domain.scope import Scope
+from nous.facts.normalize import exact_form
+from nous.pipeline.worker import Kit
+from nous.runtime.maintenance import outdated
 from workers.episode_reviser import WORKER as REVISER
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.fact_extractor import FORGOTTEN

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nous.jobs.rq.gather import Gather
+from nous.jobs.rq.thread_pool import Gather
 
 
 def test_what_many_threads_hand_in_is_carried_out_once_each_and_never_twice_at_once() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nous.jobs.rq.hands import Hands
+from nous.jobs.rq.thread_pool import Hands
 
 
 def test_a_free_thread_is_used_again_before_another_is_made(wait_until: Any) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from builders.sessions import Piece, asks, calls, edits, rejects, runs, says
 
-from nous.episode import CandidateFact, Category, Trust
+from nous.domain.episode import CandidateFact, Category, Trust
 from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.record import SessionRecord
 from nous.transcript.model import Transcript

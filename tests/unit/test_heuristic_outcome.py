@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from builders.sessions import Piece, asks, calls, commits, edits, rejects, runs, says
 
-from nous.episode import Outcome
+from nous.domain.episode import Outcome
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
 from nous.summary.heuristic.record import SessionRecord
 from nous.transcript.model import Transcript

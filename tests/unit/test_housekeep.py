@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Lane, Subscription
-from nous.bus.memory import MemoryBus
-from nous.effects import Effects
-from nous.errors import NousError, Unavailable
-from nous.events import Event, SessionEnded
-from nous.runtime.housekeep import Housekeeper
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import NousError, Unavailable
+from nous.domain.events import Event, SessionEnded
+from nous.runtime.maintenance import Housekeeper
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 DAY = 86400.0

@@ -9,12 +9,12 @@ from builders.idle import ENDS, IDLE, TOUCHES, IdleWorld
 from builders.meddled import meddled
 
 from nous.bus.base import Lane
-from nous.course import Stage
-from nous.effects import Effects
-from nous.errors import BadInput
-from nous.events import NAMESPACE, SessionEnded
-from nous.runtime.finishing import NOWHERE
-from nous.scope import Scope
+from nous.domain.effects import Effects
+from nous.domain.errors import BadInput
+from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.scope import Scope
+from nous.domain.session_state import Stage
+from nous.services.session_lifecycle import NOWHERE
 from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER
 
 MORE = f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018."

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rq.job import JOB_ID_PATTERN
 
-from nous.events import SessionEnded
+from nous.domain.events import SessionEnded
 from nous.jobs.base import BARE, JobNames, Line, job_id
-from nous.kit import Worker
+from nous.pipeline.worker import Worker
 
 EVENT = UUID(int=7)
 

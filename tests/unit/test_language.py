@@ -1,6 +1,6 @@
 """What the words of a language tell, whichever languages there are."""
 
-from nous.language import words, words_in
+from nous.text.language import words, words_in
 
 ENGLISH = """
 openers = "well"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nous.errors import BadInput
-from nous.learning.calibration import MARGIN, Embed, Pair, calibrate, shipped
+from nous.domain.errors import BadInput
+from nous.facts.calibration import MARGIN, Embed, Pair, calibrate, shipped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

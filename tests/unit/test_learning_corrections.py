@@ -3,17 +3,17 @@
 from datetime import UTC, datetime
 from uuid import uuid5
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact
-from nous.events import NAMESPACE
-from nous.fact import Learned, Source, Superseded
-from nous.learning.finding import Finding, Occasion
-from nous.learning.known import Knowledge
-from nous.learning.learn import SAME_TEXT_THEN, learn
-from nous.learning.normalise import exact_form
-from nous.learning.policy import Policy
-from nous.learning.ruling import Relation, Ruling
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Learned, Source, Superseded
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.adjudication import Relation, Ruling
+from nous.facts.decision import Finding, Occasion
+from nous.facts.fact_index import Knowledge
+from nous.facts.learn import SAME_TEXT_THEN, learn
+from nous.facts.normalize import exact_form
+from nous.facts.verdict import Policy
 
 EMBEDDER = Hashed()
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

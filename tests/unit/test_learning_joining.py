@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 from builders.knowing import nothing, taught
 
-from nous.episode import CandidateFact
-from nous.fact import Confirmed, Learned, Linked, Row, Superseded
-from nous.learning.erasing import FORGOTTEN, without_fact
-from nous.learning.joining import LEFT_BEHIND, Joined, Present, is_tie, joined
-from nous.learning.known import Knowledge
-from nous.learning.normalise import exact_form
-from nous.store.portable import exported
+from nous.domain.episode import CandidateFact
+from nous.domain.fact import Confirmed, Learned, Linked, Row, Superseded
+from nous.facts.erase import FORGOTTEN, without_fact
+from nous.facts.fact_index import Knowledge
+from nous.facts.import_merge import LEFT_BEHIND, Joined, Present, is_tie, joined
+from nous.facts.normalize import exact_form
+from nous.store.export_format import exported
 
 PORT, OTHER_PORT, CARLA = "The API is on port 8080", "The API is on port 8081", "Carla prefers tabs"
 

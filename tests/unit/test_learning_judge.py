@@ -4,10 +4,9 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from nous.events import NAMESPACE
-from nous.learning.judge import Known, Linked, Neighbour, New, Richer, Supersedes, floor, judge
-from nous.learning.policy import Dedup, Policy
-from nous.learning.statement import Statement
+from nous.domain.events import NAMESPACE
+from nous.facts.judge import Known, Linked, Neighbour, New, Richer, Supersedes, floor, judge
+from nous.facts.verdict import Dedup, Policy, Statement
 
 GUARDED = Policy(one_sided=0.93)
 COSINE = Policy(dedup=Dedup.COSINE)

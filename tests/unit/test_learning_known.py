@@ -10,13 +10,13 @@ import pytest
 from builders.steps import calls
 from numpy.typing import NDArray
 
-from nous.embed.hashed import Hashed
-from nous.episode import Category
-from nous.errors import Misconfigured
-from nous.events import NAMESPACE
-from nous.fact import Confirmed, Fact, Learned, Linked, Row, Source, Superseded
-from nous.learning.known import Knowledge
-from nous.scope import Scope
+from nous.domain.episode import Category
+from nous.domain.errors import Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Confirmed, Fact, Learned, Linked, Row, Source, Superseded
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.fact_index import Knowledge
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 EMBEDDER = Hashed()

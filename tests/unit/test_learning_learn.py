@@ -7,16 +7,16 @@ from uuid import uuid5
 import numpy as np
 import pytest
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Category
-from nous.errors import BadInput
-from nous.events import NAMESPACE
-from nous.fact import Confirmed, Learned, Linked, Source, Superseded
-from nous.learning.finding import Learning, Occasion, fact_id
-from nous.learning.known import Knowledge
-from nous.learning.learn import ALREADY, NOT_COMPARED, RETOLD, learn
-from nous.learning.policy import Policy
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact, Category
+from nous.domain.errors import BadInput
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Confirmed, Learned, Linked, Source, Superseded
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.decision import Learning, Occasion, fact_id
+from nous.facts.fact_index import Knowledge
+from nous.facts.learn import ALREADY, NOT_COMPARED, RETOLD, learn
+from nous.facts.verdict import Policy
 
 EMBEDDER = Hashed()
 POLICY = Policy(near=0.5, one_sided=0.6)

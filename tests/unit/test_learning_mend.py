@@ -5,14 +5,14 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from nous.embed.hashed import Hashed
-from nous.episode import Category
-from nous.events import NAMESPACE
-from nous.fact import Embedded, Fact, Learned, Linked, Row, Source
-from nous.learning.known import Knowledge
-from nous.learning.mend import Mending, mend
-from nous.learning.policy import Policy
-from nous.scope import Scope
+from nous.domain.episode import Category
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Embedded, Fact, Learned, Linked, Row, Source
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.fact_index import Knowledge
+from nous.facts.learn import Mending, mend
+from nous.facts.verdict import Policy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 EMBEDDER = Hashed()

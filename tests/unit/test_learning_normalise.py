@@ -2,8 +2,8 @@
 
 import pytest
 
-from nous.learning.normalise import exact_form
-from nous.readable import readable
+from nous.facts.normalize import exact_form
+from nous.text.sanitize import readable
 
 
 @pytest.mark.parametrize(

@@ -10,21 +10,21 @@ import pytest
 from builders.knowing import AT
 from builders.settling import Decide, Log, fold, snapshot, superseded
 
-from nous.embed.hashed import Hashed
-from nous.errors import BadInput
-from nous.events import FactLinked
-from nous.fact import Learned, LinkKind, Row, Superseded
-from nous.learning.announcing import repairs, unembedded
-from nous.learning.erasing import without_fact, without_session
-from nous.learning.finding import linked
-from nous.learning.forgotten import wordings
-from nous.learning.joining import joined
-from nous.learning.judge import Linked as Verdict
-from nous.learning.mend import Mended, mend
-from nous.learning.policy import Policy
-from nous.learning.settling import keeping_apart, merging, offers, unsettling
-from nous.scope import Scope
-from nous.store.portable import exported
+from nous.domain.errors import BadInput
+from nous.domain.events import FactLinked
+from nous.domain.fact import Learned, LinkKind, Row, Superseded
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.candidate_filter import wordings
+from nous.facts.decision import linked
+from nous.facts.erase import without_fact, without_session
+from nous.facts.events import repairs, unembedded
+from nous.facts.import_merge import joined
+from nous.facts.judge import Linked as Verdict
+from nous.facts.learn import Mended, mend
+from nous.facts.settling import keeping_apart, merging, offers, unsettling
+from nous.facts.verdict import Policy
+from nous.store.export_format import exported
 
 SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"
 

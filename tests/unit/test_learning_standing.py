@@ -5,19 +5,18 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Trust
-from nous.events import NAMESPACE
-from nous.fact import Source
-from nous.learning.finding import Finding, Occasion
-from nous.learning.judge import Supersedes
-from nous.learning.known import Knowledge
-from nous.learning.learn import NOT_ALL_COMPARED, RETOLD, learn
-from nous.learning.mend import Mended, mend
-from nous.learning.normalise import exact_form
-from nous.learning.policy import Dedup, Policy
-from nous.learning.ruling import Relation, Ruling
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact, Trust
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Source
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.adjudication import Relation, Ruling
+from nous.facts.decision import Finding, Occasion
+from nous.facts.fact_index import Knowledge
+from nous.facts.judge import Supersedes
+from nous.facts.learn import NOT_ALL_COMPARED, RETOLD, Mended, learn, mend
+from nous.facts.normalize import exact_form
+from nous.facts.verdict import Dedup, Policy
 
 EMBEDDER = Hashed()
 POLICY = Policy(near=0.5, one_sided=0.6)

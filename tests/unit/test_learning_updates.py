@@ -5,20 +5,17 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Category, Trust
-from nous.events import NAMESPACE
-from nous.fact import Linked as LinkedRow
-from nous.fact import LinkKind, Source
-from nous.learning.finding import Finding, Occasion
-from nous.learning.judge import Neighbour, judge
-from nous.learning.known import Knowledge
-from nous.learning.learn import learn
-from nous.learning.mend import mend
-from nous.learning.policy import Policy
-from nous.learning.statement import Statement
-from nous.learning.verdict import Linked, Supersedes
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact, Category, Trust
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Linked as LinkedRow
+from nous.domain.fact import LinkKind, Source
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.decision import Finding, Occasion
+from nous.facts.fact_index import Knowledge
+from nous.facts.judge import Neighbour, judge
+from nous.facts.learn import learn, mend
+from nous.facts.verdict import Linked, Policy, Statement, Supersedes
 
 EMBEDDER = Hashed()
 POLICY = Policy(near=0.5, one_sided=0.6)

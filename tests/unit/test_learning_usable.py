@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nous.episode import CandidateFact, Category, Trust
-from nous.errors import BadInput
-from nous.learning.usable import LONGEST_SUBJECT, LONGEST_TEXT, Unusable, checked, usable
+from nous.domain.episode import CandidateFact, Category, Trust
+from nous.domain.errors import BadInput
+from nous.facts.candidate_filter import LONGEST_SUBJECT, LONGEST_TEXT, Unusable, checked, usable
 
 
 def test_blanks_are_passed_over_and_what_is_cut_is_reported() -> None:

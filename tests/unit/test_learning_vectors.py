@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from builders.fact_rows import Vector, clustered, unit
 
-from nous.errors import BadInput
-from nous.events import NAMESPACE
-from nous.fact import LogVersion
-from nous.learning.blocks import ROWS, Exact, Packed
-from nous.learning.vectors import Vectors
+from nous.domain.errors import BadInput
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import LogVersion
+from nous.facts.vector_scan import ROWS, Exact, Packed, Vectors
 
 AT = LogVersion(7, "c", 0, 7)
 

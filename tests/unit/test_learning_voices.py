@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from builders.knowing import nothing, taught
 
-from nous.episode import CandidateFact, Trust
-from nous.learning.finding import Finding
-from nous.learning.known import Knowledge
-from nous.learning.learn import ALREADY
-from nous.learning.policy import Policy
+from nous.domain.episode import CandidateFact, Trust
+from nous.facts.decision import Finding
+from nous.facts.fact_index import Knowledge
+from nous.facts.learn import ALREADY
+from nous.facts.verdict import Policy
 
 PORT, OTHER, REWORDED = "The API listens on port 8080", "The API listens on port 8081", "API listens on port 8081"
 DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])

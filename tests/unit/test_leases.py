@@ -10,14 +10,14 @@ from builders.kits import kit_of
 from typing_extensions import override
 
 from nous.bus.base import Lane, Subscription, Ticket
-from nous.bus.memory import MemoryBus
-from nous.bus.progress import Patience
-from nous.effects import Effects
-from nous.errors import Unavailable
-from nous.events import Event, SessionEnded
-from nous.kit import Worker
+from nous.bus.delivery_state import Patience
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import Unavailable
+from nous.domain.events import Event, SessionEnded
+from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
-from nous.runtime.leases import LeaseKeeper
+from nous.runtime.lease_renewal import LeaseKeeper
 from nous.store.memory import MemoryStore
 
 TOY = Subscription("toy", SessionEnded)

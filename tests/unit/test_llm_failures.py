@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from builders.questions import KEY, PROMPT, question
 
-from nous.llm.endpoint import Endpoint, placed
-from nous.llm.failures import LONGEST_SAID, Refusal, passed_on, refused, resumption, unreachable
+from nous.llm.error_mapping import LONGEST_SAID, Refusal, passed_on, refused, resumption, unreachable
+from nous.llm.provider import Endpoint, placed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ENDPOINT = Endpoint(

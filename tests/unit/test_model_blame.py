@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from builders.questions import question
 
-from nous.errors import Deferred, NousError
+from nous.domain.errors import Deferred, NousError
 from nous.llm.base import Failure, ModelBusy, ModelPaused, ModelRefused, ModelUnreachable, Question
-from nous.llm.blame import Calls, Failing, failed_again
-from nous.llm.guarded import Guarded
-from nous.llm.memory import MemoryOutages, MemoryTally
-from nous.llm.scripted import Answer, Scripted
+from nous.llm.fake import Answer, Scripted
+from nous.llm.middleware.circuit_breaker import Guarded
+from nous.llm.state import Calls, Failing, failed_again
+from nous.llm.state_memory import MemoryOutages, MemoryTally
 
 BAD, GOOD = (replace(question(), user=user) for user in ("bad", "good"))
 START = 1_000_000_000.0

@@ -7,17 +7,9 @@ import pytest
 from builders.answers import answer
 from builders.model_world import START, ModelWorld
 
-from nous.episode import Tier, Tokens
-from nous.llm.base import (
-    ModelMisconfigured,
-    ModelQuota,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    Question,
-    Reply,
-)
-from nous.scope import Scope
+from nous.domain.episode import Tier, Tokens
+from nous.domain.scope import Scope
+from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable, Question, Reply
 from workers.episode_summarizer import WORKER as SUMMARIZER
 
 SESSIONS = 20

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.cli.outline import envelope, payload
-from nous.codec import LARGEST
+from nous.domain.event_codec import LARGEST
 
 SAID = "tell my boss"
 leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False) | st.just(SAID)

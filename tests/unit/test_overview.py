@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nous.cli.overview import sections, verdict
+from nous.cli.status import sections, verdict
 
 WELL: dict[str, Any] = {
     "groups": {"toy": {"balance": 0, "why": "", "skipped_reasons": {}}},

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from nous.jobs.rq.presence import Sign, age_of, age_told, here, lives
+from nous.jobs.rq.worker_stats import Sign, age_of, age_told, here, lives
 
 HERE, ELSEWHERE = "boot-1 pid:[1]", "boot-1 pid:[2]"
 SIGN = Sign(pid=7, place=HERE, age=10)
@@ -76,7 +76,7 @@ def test_a_process_that_has_ended_is_gone_before_and_after_its_parent_asks() -> 
 
 @on_linux
 def test_a_place_is_the_same_for_processes_that_see_each_other() -> None:
-    told = "from nous.jobs.rq.presence import here; print(here())"
+    told = "from nous.jobs.rq.worker_stats import here; print(here())"
 
     assert (
         subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.strip()

@@ -8,16 +8,16 @@ from uuid import UUID
 import pytest
 from typing_extensions import override  # typing has it from Python 3.12 on
 
+from nous.bus.accounting import Location, Whereabouts
 from nous.bus.base import Lane, Subscription
-from nous.bus.ledger import Location, Whereabouts
-from nous.bus.memory import MemoryBus
-from nous.effects import Effects, ReleaseTranscript
-from nous.episode import Decision
-from nous.errors import BadInput, NotFound
-from nous.events import SessionEnded
-from nous.producer import Producer, Published
-from nous.runtime.publish import About, Handover
-from nous.scope import Scope
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.episode import Decision
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
+from nous.services.publisher import Producer, Published
+from nous.services.session_intake import About, Handover
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 

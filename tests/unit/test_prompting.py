@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from nous.brief import Passage
-from nous.episode import Decision
-from nous.errors import BadInput
-from nous.summary.prompting import built_in, decisions_block, fenced, parsed
+from nous.domain.episode import Decision
+from nous.domain.errors import BadInput
+from nous.domain.summary_input import Passage
+from nous.summary.llm.prompt import built_in, decisions_block, fenced, parsed
 
 OWN = """
 version = "mine"

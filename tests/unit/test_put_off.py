@@ -8,13 +8,13 @@ import fakeredis
 import pytest
 
 from nous.bus.base import Subscription
-from nous.bus.mishaps import MOST, Fate
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_dead import RedisDeadLetters
-from nous.effects import Effects
-from nous.errors import Deferred
-from nous.events import SessionEnded
+from nous.bus.delivery_state import MOST, Fate
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.domain.effects import Effects
+from nous.domain.errors import Deferred
+from nous.domain.events import SessionEnded
 
 TOY = Subscription("toy", SessionEnded)
 FEW = 2 * MOST

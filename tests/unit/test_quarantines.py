@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nous.runtime.quarantine import Quarantines
+from nous.runtime.dispatch_loop import Quarantines
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nous.readable import one_line, readable, shortened
+from nous.text.sanitize import one_line, readable, shortened
 
 MARKS = "\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u200b", "\u00ad"
 BREAKS = "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"

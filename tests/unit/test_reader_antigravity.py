@@ -5,8 +5,8 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.input.lines import Cursor
-from nous.transcript.notes import Notes
+from nous.transcript.io.lines import Cursor
+from nous.transcript.model import Notes
 from nous.transcript.readers.antigravity import READER
 
 SETTINGS = (

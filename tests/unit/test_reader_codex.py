@@ -17,7 +17,7 @@ from builders.codex import (
 )
 
 from nous.transcript import Kind, parse_transcript
-from nous.transcript.base import Sample
+from nous.transcript.reader import Sample
 from nous.transcript.readers.codex import READER
 
 META = {"id": "s1", "cwd": "/repo", "source": "cli", "git": {"branch": "main", "commit_hash": "abc"}}

@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, known_readers, parse_transcript, read_transcript
-from nous.transcript.base import Sample
+from nous.transcript.reader import Sample
 
 Record = dict[str, Any]
 

@@ -5,10 +5,10 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.input.lines import Cursor
-from nous.transcript.notes import Notes
+from nous.transcript.io.lines import Cursor
+from nous.transcript.model import Notes
+from nous.transcript.parsing.values import parse_time
 from nous.transcript.readers.gemini import READER
-from nous.transcript.reading.timestamps import parse_time
 
 TIME = "2026-04-29T21:39:33.155Z"
 HEADER: dict[str, Any] = {

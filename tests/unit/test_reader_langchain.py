@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.base import Sample
+from nous.transcript.reader import Sample
 from nous.transcript.readers.langchain import READER
 
 CALL = {"name": "bash", "args": {"command": "ls"}, "id": "c1", "type": "tool_call"}

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.base import Sample
+from nous.transcript.reader import Sample
 from nous.transcript.readers.openai_responses import READER
 
 USER = {"role": "user", "content": [{"type": "input_text", "text": "Where is A1?"}]}

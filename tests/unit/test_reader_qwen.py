@@ -5,8 +5,8 @@ import orjson
 import pytest
 
 from nous.transcript import Entry, Kind, Transcript, parse_transcript, read_transcript
-from nous.transcript.input.lines import Cursor
-from nous.transcript.notes import Notes
+from nous.transcript.io.lines import Cursor
+from nous.transcript.model import Notes
 from nous.transcript.readers.qwen import READER
 
 CONTEXT = "<qwen:user-prompt-submit-context>\nby a hook\n</qwen:user-prompt-submit-context>"

@@ -11,14 +11,13 @@ from builders.settling import Log, superseded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.episode import CandidateFact, Category, Tier, Trust
-from nous.fact import LinkKind
-from nous.learning.known import Earlier, KnownFact
-from nous.learning.settling import keeping_apart, offers
-from nous.recall.context import LONGEST, Notes, arranged, block, facts_told, left_out, ranked
-from nous.scope import Scope
-from nous.summary.anchored.anchor import Anchor
-from nous.summary.anchored.model import LABELS, AnchoredSummary
+from nous.domain.anchored_summary import LABELS, Anchor, AnchoredSummary
+from nous.domain.episode import CandidateFact, Category, Tier, Trust
+from nous.domain.fact import LinkKind
+from nous.domain.scope import Scope
+from nous.facts.fact_index import Earlier, KnownFact
+from nous.facts.settling import keeping_apart, offers
+from nous.search.context import LONGEST, Notes, arranged, block, facts_told, left_out, ranked
 
 
 def knowing(*candidates: CandidateFact | str) -> list[KnownFact]:

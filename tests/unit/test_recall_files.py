@@ -2,8 +2,8 @@
 
 import pytest
 
-from nous.recall.files import files_named, parts, touched
-from nous.recall.trivial import is_trivial
+from nous.search.context import is_trivial
+from nous.search.query import files_named, parts, touched
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nous.brief import Passage
-from nous.recall.quotes import quoted
+from nous.domain.summary_input import Passage
+from nous.search.provenance import quoted
 
 FACT = "Tests are run with `mise run test`."
 

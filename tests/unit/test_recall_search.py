@@ -12,16 +12,14 @@ from builders.settling import Log, superseded
 from numpy import float32
 from numpy.typing import NDArray
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact, Category, Episode, Trust
-from nous.errors import Unavailable
-from nous.fact import Superseded
-from nous.learning.known import Knowledge
-from nous.recall.hits import Filters, Hit, Remembrance
-from nous.recall.library import Library
-from nous.recall.query import Embed, asked
-from nous.recall.search import search
-from nous.recall.shelf import Shelf
+from nous.domain.episode import CandidateFact, Category, Episode, Trust
+from nous.domain.errors import Unavailable
+from nous.domain.fact import Superseded
+from nous.embedding.hashing import Hashed
+from nous.facts.fact_index import Knowledge
+from nous.search.corpus import Library, Shelf
+from nous.search.query import Embed, Filters, Hit, Remembrance, asked
+from nous.search.search import search
 
 EMBED = Hashed().embed
 FACT, EPISODE = Remembrance.FACT, Remembrance.EPISODE

@@ -4,16 +4,15 @@ from datetime import UTC, datetime
 
 from builders.knowing import source
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact
-from nous.learner import Learner
-from nous.learning.policy import Policy
-from nous.recall.library import Library
-from nous.recall.query import asked
-from nous.recall.search import search
-from nous.recall.shelf import Shelf
-from nous.scope import Scope
-from nous.store.knowledge import FactMemory
+from nous.domain.episode import CandidateFact
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.verdict import Policy
+from nous.pipeline.fact_learner import Learner
+from nous.search.corpus import Library, Shelf
+from nous.search.query import asked
+from nous.search.search import search
+from nous.store.fact_cache import FactMemory
 from nous.store.memory import MemoryStore
 
 HASHED = Hashed()

@@ -7,12 +7,12 @@ import pytest
 from numpy import float32
 from numpy.typing import NDArray
 
-from nous.embed.hashed import Hashed
-from nous.errors import Unavailable
-from nous.recall.query import Embed, asked
-from nous.recall.turns import TurnHit, in_one_row, recall_turns
+from nous.domain.errors import Unavailable
+from nous.embedding.hashing import Hashed
+from nous.search.query import Embed, asked
+from nous.search.turns import TurnHit, in_one_row, recall_turns
 from nous.transcript.model import Entry, Kind
-from nous.transcript.view.grouping import TurnText, group_into_turns
+from nous.transcript.render.turns import TurnText, group_into_turns
 
 EMBED = Hashed().embed
 

@@ -7,12 +7,12 @@ import pytest
 from builders.knowing import AT, id_of, nothing, source, taught
 from builders.settling import Log
 
-from nous.brief import Brief, Passage
-from nous.errors import BadInput, NotFound
-from nous.learning.known import Knowledge
-from nous.learning.settling import keeping_apart, merging, unsettling
-from nous.learning.superseding import superseding
-from nous.recall.why import Grounds, grounds, named
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.summary_input import Brief, Passage
+from nous.facts.fact_index import Knowledge
+from nous.facts.precedence import superseding
+from nous.facts.settling import keeping_apart, merging, unsettling
+from nous.search.provenance import Grounds, grounds, named
 
 PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
 

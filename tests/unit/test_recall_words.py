@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nous.recall.terms import asked_terms, terms
-from nous.recall.words import WordIndex
+from nous.search.word_index import WordIndex, asked_terms, terms
 
 
 def indexed(*texts: str) -> WordIndex[str]:

@@ -9,13 +9,13 @@ from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
 
+from nous.bus.accounting import Letter
 from nous.bus.base import Lane
-from nous.bus.ledger import Letter
-from nous.course import Course, Stage, closed, ended_by_idleness
-from nous.effects import NoteCourse
-from nous.events import SessionEnded
-from nous.runtime.finishing import Deed
-from nous.scope import Scope
+from nous.domain.effects import NoteCourse
+from nous.domain.events import SessionEnded
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, Stage, closed, ended_by_idleness
+from nous.services.session_lifecycle import Deed
 
 
 @pytest.fixture

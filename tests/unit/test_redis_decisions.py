@@ -11,13 +11,13 @@ from structlog.testing import capture_logs
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.codec import LARGEST, encode
-from nous.events import NAMESPACE, DecisionRecorded, episode_id
-from nous.scope import Scope
-from nous.store import redis_decisions
+from nous.bus.redis.keys import BusKeys
+from nous.domain.event_codec import LARGEST, encode
+from nous.domain.events import NAMESPACE, DecisionRecorded, episode_id
+from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.redis_decisions import RedisDecisions
+from nous.store.redis import decisions
+from nous.store.redis.decisions import RedisDecisions
 
 KEYS = BusKeys("t")
 STREAM = KEYS.stream(DecisionRecorded.type, Lane.LIVE)
@@ -81,7 +81,7 @@ def test_a_decision_behind_what_is_large_is_found_without_reading_all_of_it_at_o
 def test_behind_too_many_that_wait_the_others_are_not_seen_and_that_is_said(
     client: Measured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_decisions, "MOST_WAITING", 3)
+    monkeypatch.setattr(decisions, "MOST_WAITING", 3)
     for number in range(3):
         client.xadd(STREAM, {"event": decided(f"decision {number}")})
     with capture_logs() as said:

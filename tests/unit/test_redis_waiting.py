@@ -9,11 +9,11 @@ from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
 from nous.bus.base import Lane, Subscription
-from nous.bus.plan import Plan
-from nous.bus.redis import RedisBus
-from nous.bus.redis_waiting import wait_for, wait_for_disk
-from nous.errors import Misconfigured, Unavailable
-from nous.events import SessionEnded
+from nous.bus.redis.blocking import wait_for, wait_for_disk
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.commit import Plan
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.domain.events import SessionEnded
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from builders.fact_rows import learned, superseded
 from builders.steps import calls
 
-from nous.fact import Row
-from nous.learning.retelling import places, settle, tell
+from nous.domain.fact import Row
+from nous.facts.reattribution import places, settle, tell
 
 
 def test_a_chain_of_four_times_as_many_facts_takes_about_four_times_as_many_steps() -> None:

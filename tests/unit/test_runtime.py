@@ -7,13 +7,12 @@ import pytest
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
+from nous.bus.accounting import Account
 from nous.bus.base import Lane, Subscription
-from nous.bus.ledger import Account
-from nous.effects import Effects
-from nous.events import Event, SessionEnded
-from nous.jobs.base import Line
-from nous.jobs.memory import MemoryJobs
-from nous.runtime.dispatch import Dispatcher
+from nous.domain.effects import Effects
+from nous.domain.events import Event, SessionEnded
+from nous.jobs.base import Line, MemoryJobs
+from nous.runtime.dispatch_loop import Dispatcher
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)

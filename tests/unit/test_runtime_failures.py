@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from nous import log
+from nous.bus.accounting import Account
 from nous.bus.base import Subscription
-from nous.bus.ledger import Account
-from nous.effects import Compromise, Effects
-from nous.errors import BadInput, Deferred, Fatal, InTheWay, NotAllowed, Retryable
-from nous.events import Event, SessionEnded
+from nous.domain.effects import Compromise, Effects
+from nous.domain.errors import BadInput, Deferred, Fatal, InTheWay, NotAllowed, Retryable
+from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import Line
 
 LEASE = 60.0

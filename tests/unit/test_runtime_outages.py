@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from nous.bus.base import Delivery, Lane, Subscription, Verdict
-from nous.bus.memory import MemoryBus
-from nous.bus.progress import Progress, State
-from nous.effects import Effects
-from nous.errors import Retryable, Unavailable
-from nous.events import SessionEnded
+from nous.bus.delivery_state import Progress, State
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import Retryable, Unavailable
+from nous.domain.events import SessionEnded
 from nous.runtime.insist import insist
 
 TOY = Subscription("toy", SessionEnded)

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from nous.llm.schemas import instruction, strict
+from nous.llm.messages import instruction, strict
 
 TEXT = {"type": "string"}
 

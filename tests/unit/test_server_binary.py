@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nous.errors import Misconfigured
-from nous.server import binary
+from nous.domain.errors import Misconfigured
+from nous.redis_server import binary
 
 Install = Callable[[str, str], Path]
 

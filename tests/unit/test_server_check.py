@@ -7,8 +7,8 @@ import redis
 from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
-from nous.errors import Misconfigured, Unavailable
-from nous.server.check import refuse_unsafe, unsafe, unworkable
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server.safety_check import refuse_unsafe, unsafe, unworkable
 
 SAFE = {
     "redis_version": "7.2.4",

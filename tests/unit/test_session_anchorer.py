@@ -7,10 +7,10 @@ import orjson
 import pytest
 from builders.model_world import ModelWorld
 
-from nous.episode import Tier
+from nous.domain.anchored_summary import LABELS
+from nous.domain.episode import Tier
 from nous.llm.base import ModelTimeout, ModelUnreachable, Question
-from nous.summary.anchored.model import LABELS
-from nous.summary.anchored.port import SummarizerError
+from nous.summary.anchored.base import SummarizerError
 
 FACTS = ("port 9017", "`billing.toml`", "never on Fridays")
 FIRST = (

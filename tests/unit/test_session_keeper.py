@@ -8,10 +8,10 @@ from builders.answers import SESSION
 from builders.idle import TOUCHES, IdleWorld
 
 from nous.bus.base import Lane, Refused
-from nous.course import Course, Stage, closed, ended_by_idleness
-from nous.effects import NoteCourse
-from nous.errors import Misconfigured
-from nous.scope import Scope
+from nous.domain.effects import NoteCourse
+from nous.domain.errors import Misconfigured
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, Stage, closed, ended_by_idleness
 from workers.session_keeper import NOTHING_NEW, WORKER
 
 PATH = Path("/sessions/s1.jsonl")

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.errors import Retryable, Unavailable
-from nous.setbacks import Setbacks
+from nous.backoff import Setbacks
+from nous.domain.errors import Retryable, Unavailable
 
 
 def test_the_same_failure_is_told_ever_more_rarely() -> None:

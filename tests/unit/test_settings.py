@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nous.errors import Misconfigured
+from nous.domain.errors import Misconfigured
 from nous.settings import Settings, load, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / "config" / "nous.toml"

@@ -7,13 +7,13 @@ from uuid import uuid5
 import numpy as np
 import pytest
 
-from nous.effects import AppendFacts
-from nous.episode import Category
-from nous.errors import BadInput, Misconfigured
-from nous.events import NAMESPACE
-from nous.fact import Fact, Learned, LogVersion, Source
-from nous.scope import Scope
-from nous.store.append import continuation
+from nous.domain.effects import AppendFacts
+from nous.domain.episode import Category
+from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Fact, Learned, LogVersion, Source
+from nous.domain.scope import Scope
+from nous.store.fact_rows import continuation
 
 ID = uuid5(NAMESPACE, "episode")
 

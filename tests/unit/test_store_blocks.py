@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.store.blocks import LONGEST_RUN, VECTORS_PER_BLOCK, Place, runs
-from nous.store.rows import Slot
+from nous.store.fact_rows import LONGEST_RUN, VECTORS_PER_BLOCK, Place, Slot, runs
 
 places = st.builds(
     Place, st.sampled_from(["a", "b"]), st.builds(Slot, st.integers(4090, 4105), st.sampled_from([2, 3]))

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nous.embed.hashed import Hashed
-from nous.episode import CandidateFact
-from nous.errors import Misconfigured
-from nous.events import NAMESPACE
-from nous.fact import LogVersion, Source
-from nous.learner import Learner
-from nous.learning.policy import Policy
-from nous.scope import Scope
+from nous.domain.episode import CandidateFact
+from nous.domain.errors import Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import LogVersion, Source
+from nous.domain.scope import Scope
+from nous.embedding.hashing import Hashed
+from nous.facts.verdict import Policy
+from nous.pipeline.fact_learner import Learner
 from nous.store.base import LogSlice
-from nous.store.knowledge import FactMemory
+from nous.store.fact_cache import FactMemory
 from nous.store.memory import MemoryStore
 
 

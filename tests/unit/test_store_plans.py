@@ -8,15 +8,15 @@ import fakeredis
 import numpy as np
 import pytest
 
-from nous.bus.plan import Command, Plan
-from nous.course import Course, GivenUp
-from nous.effects import AppendFacts, NoteCourse, ReleaseTranscript, SaveEpisode, Write
-from nous.episode import Category, Episode, Outcome, Summary, Tier
-from nous.events import NAMESPACE
-from nous.fact import Fact, Learned, LogVersion, Source
-from nous.scope import Scope
+from nous.bus.redis.commit import Command, Plan
+from nous.domain.effects import AppendFacts, NoteCourse, ReleaseTranscript, SaveEpisode, Write
+from nous.domain.episode import Category, Episode, Outcome, Summary, Tier
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Fact, Learned, LogVersion, Source
+from nous.domain.scope import Scope
+from nous.domain.session_state import Course, GivenUp
 from nous.store.keys import StoreKeys
-from nous.store.plans import plan_for
+from nous.store.redis.plans import plan_for
 
 KEYS = StoreKeys()
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -4,10 +4,10 @@ import pytest
 from builders.episodes import HOME, episode
 from builders.knowing import nothing, taught
 
-from nous.errors import BadInput
-from nous.fact import Confirmed, Embedded, Learned, Linked, Row
-from nous.scope import Scope
-from nous.store.portable import Carried, exported, line, read
+from nous.domain.errors import BadInput
+from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row
+from nous.domain.scope import Scope
+from nous.store.export_format import Carried, exported, line, read
 
 
 def rows() -> list[Row]:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nous.errors import BadInput, Misconfigured
-from nous.store.records import decode, encode
+from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.record_codec import decode, encode
 
 
 @dataclass(frozen=True)

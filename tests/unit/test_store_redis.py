@@ -14,20 +14,20 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from nous.course import UNFINISHED
-from nous.effects import AppendFacts
-from nous.episode import Category
-from nous.errors import Misconfigured, Retryable, Unavailable
-from nous.events import NAMESPACE
-from nous.fact import Fact, Learned, LogVersion, Source
-from nous.scope import Scope
+from nous.domain.effects import AppendFacts
+from nous.domain.episode import Category
+from nous.domain.errors import Misconfigured, Retryable, Unavailable
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Fact, Learned, LogVersion, Source
+from nous.domain.scope import Scope
+from nous.domain.session_state import UNFINISHED
 from nous.store import keys as keys_module
 from nous.store.keys import StoreKeys
-from nous.store.plans import plan_for
-from nous.store.redis_episodes import RedisEpisodes
-from nous.store.redis_facts import RedisFactLog
-from nous.store.redis_uploads import RedisUploads
-from nous.store.uploads import upload
+from nous.store.redis.episodes import RedisEpisodes
+from nous.store.redis.fact_log import RedisFactLog
+from nous.store.redis.plans import plan_for
+from nous.store.redis.uploads import RedisUploads
+from nous.store.transcript_source import upload
 
 KEYS = StoreKeys()
 HERE = Scope("tenant:1", "agent %", "project")

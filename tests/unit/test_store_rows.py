@@ -6,10 +6,10 @@ from uuid import uuid5
 import numpy as np
 import pytest
 
-from nous.errors import Misconfigured
-from nous.events import NAMESPACE
-from nous.fact import Linked
-from nous.store.rows import LogEntry, Slot
+from nous.domain.errors import Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.fact import Linked
+from nous.store.fact_rows import LogEntry, Slot
 
 ONE, OTHER = uuid5(NAMESPACE, "one"), uuid5(NAMESPACE, "other")
 

@@ -10,13 +10,12 @@ from uuid import uuid5
 
 import pytest
 
-from nous.errors import BadInput
-from nous.events import NAMESPACE, SessionEnded
-from nous.scope import Scope
+from nous.domain.errors import BadInput
+from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.transcripts import CUT, GROWN, REWRITTEN, StoredTranscripts
-from nous.store.uploads import upload
+from nous.store.transcript_source import CUT, GROWN, REWRITTEN, StoredTranscripts, upload
 
 KEYS = StoreKeys()
 TEXT = b"User: which port?\n\nAssistant: 6380, as before.\n"

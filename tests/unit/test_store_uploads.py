@@ -6,10 +6,10 @@ import zlib
 
 import pytest
 
-from nous.errors import BadInput
-from nous.scope import Scope
+from nous.domain.errors import BadInput
+from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.uploads import LARGEST, key_of, unpacked, upload
+from nous.store.transcript_source import LARGEST, key_of, unpacked, upload
 
 TEXT = b"User: hi\n" * 100
 GZIPPED = gzip.compress(TEXT, mtime=0)  # it names a test, which has to be called the same in every process

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nous.episode import CandidateFact, Category, Outcome
-from nous.errors import BadInput
-from nous.summary.answer import LONGEST_FACT, LONGEST_POINT, LONGEST_SUMMARY, LONGEST_TITLE, Answer, read, schema
+from nous.domain.episode import CandidateFact, Category, Outcome
+from nous.domain.errors import BadInput
+from nous.summary.llm.response import LONGEST_FACT, LONGEST_POINT, LONGEST_SUMMARY, LONGEST_TITLE, Answer, read, schema
 
 WHOLE: dict[str, Any] = {
     "title": "Reading dates",

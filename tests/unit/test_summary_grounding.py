@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nous.brief import Brief, Decision, Passage
-from nous.caps import MOST_CANDIDATES
-from nous.episode import CandidateFact, Category
-from nous.summary.grounding import LONGEST, Changed, Dropped, Grounded, grounded
+from nous.domain.episode import CandidateFact, Category
+from nous.domain.summary_input import MOST_CANDIDATES, Brief, Decision, Passage
+from nous.summary.llm.grounding import LONGEST, Changed, Dropped, Grounded, grounded
 
 CANARY = "quillfeather"
 PROMPT = """Write what stays true and useful after the session, in sentences that stand alone.

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nous.errors import BadInput
-from nous.summary.json_text import DEEPEST, object_in
+from nous.domain.errors import BadInput
+from nous.summary.llm.json_recovery import DEEPEST, object_in
 
 FENCE = "```"
 LONG = 4 << 20

@@ -4,12 +4,12 @@ from itertools import product
 
 import pytest
 
-from nous.caps import MOST_CANDIDATES as MOST_FACTS
-from nous.caps import MOST_POINTS
-from nous.episode import CandidateFact, Outcome, Summary
+from nous.domain.episode import CandidateFact, Outcome, Summary
+from nous.domain.summary_input import MOST_CANDIDATES as MOST_FACTS
+from nous.domain.summary_input import MOST_POINTS
 from nous.summary.heuristic.summarize import Extracted
 from nous.summary.heuristic.title import MOST_TOPICS
-from nous.summary.merging import merged
+from nous.summary.windows import merged
 
 FRUITS = ("apples", "pears", "plums", "quinces", "cherries", "medlars", "lemons", "figs", "olives", "dates")
 SHELVES = ("cellar", "attic", "garage", "kitchen", "pantry", "barn", "shed")

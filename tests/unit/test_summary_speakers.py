@@ -2,9 +2,9 @@
 
 import pytest
 
-from nous.brief import Brief, Passage
-from nous.episode import CandidateFact, Trust
-from nous.summary.grounding import grounded
+from nous.domain.episode import CandidateFact, Trust
+from nous.domain.summary_input import Brief, Passage
+from nous.summary.llm.grounding import grounded
 
 
 def whose(text: str, *said: Passage, turn: int = 1) -> Trust:

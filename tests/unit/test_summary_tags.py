@@ -2,8 +2,7 @@
 
 import pytest
 
-from nous.summary.json_text import object_in
-from nous.summary.tags import summary_in
+from nous.summary.llm.json_recovery import object_in, summary_in
 
 
 def test_both_closed() -> None:

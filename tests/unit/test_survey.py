@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nous.cli.formats import formats
+from nous.cli.transcripts import formats
 from nous.transcript import Kind, known_readers
-from nous.transcript.survey import survey
+from nous.transcript.format_survey import survey
 
 
 @pytest.fixture

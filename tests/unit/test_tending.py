@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nous.errors import Unavailable
-from nous.runtime.finishing import Deed
-from nous.runtime.tending import Tender
-from nous.scope import Scope
+from nous.domain.errors import Unavailable
+from nous.domain.scope import Scope
+from nous.runtime.maintenance import Tender
+from nous.services.session_lifecycle import Deed
 
 
 class Finishing:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.tokens import Counter, estimate, for_claude, scaled
+from nous.text.token_estimate import Counter, estimate, for_claude, scaled
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=60),

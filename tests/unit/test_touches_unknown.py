@@ -7,8 +7,8 @@ from typing import Any
 from builders.answers import SESSION
 from builders.idle import IDLE, IdleWorld
 
+from nous.bus.accounting import Backlog
 from nous.bus.base import Subscription
-from nous.bus.ledger import Backlog
 
 
 def test_nothing_is_closed_where_nobody_can_tell_whether_there_are_touches_that_were_not_noted(tmp_path: Path) -> None:

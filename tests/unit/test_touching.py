@@ -7,13 +7,13 @@ import orjson
 import pytest
 
 from nous.bus.base import Lane, Subscription
-from nous.bus.erasing import said
-from nous.bus.memory import MemoryBus
-from nous.codec import decode
-from nous.errors import BadInput, NotFound
-from nous.events import SessionEnded, SessionTouched
-from nous.producer import Producer, Touched
-from nous.runtime.publish import About, Handover
+from nous.bus.erasure import said
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.event_codec import decode
+from nous.domain.events import SessionEnded, SessionTouched
+from nous.services.publisher import Producer, Touched
+from nous.services.session_intake import About, Handover
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nous.errors import Retryable
-from nous.runtime.tracing import folded, place, traced, whole
+from nous.domain.errors import Retryable
+from nous.redaction.tracebacks import folded, place, traced, whole
 
 
 def _failure(depth: int = 0) -> Exception:

@@ -1,7 +1,7 @@
 import json
 
 from nous.transcript import parse_transcript
-from nous.transcript.view.as_json import transcript_as_json
+from nous.transcript.render.terminal import transcript_as_json
 
 
 def test_a_transcript_is_json_lines_with_only_the_fields_that_say_something() -> None:

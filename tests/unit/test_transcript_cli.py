@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nous.cli.transcript import transcript
-from nous.errors import NotFound
+from nous.cli.transcripts import transcript
+from nous.domain.errors import NotFound
 
 TEXT = "User: hi\n\nAssistant: hello\n"
 

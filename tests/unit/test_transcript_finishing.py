@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from nous.transcript.base import Draft
-from nous.transcript.model import Entry, Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.cut import cut
-from nous.transcript.reading.finishing import Finishing
+from nous.transcript.model import Entry, Kind, Notes
+from nous.transcript.parsing.turns import Finishing
+from nous.transcript.parsing.values import cut
+from nous.transcript.reader import Draft
 
 FULL = Draft(
     kind=Kind.TOOL_CALL,

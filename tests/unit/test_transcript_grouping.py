@@ -1,7 +1,7 @@
 from nous.transcript import Entry, Kind, group_into_turns
-from nous.transcript.base import Draft
-from nous.transcript.notes import Notes
-from nous.transcript.reading.finishing import Finishing
+from nous.transcript.model import Notes
+from nous.transcript.parsing.turns import Finishing
+from nous.transcript.reader import Draft
 
 
 def entries(*said: tuple[Kind, str]) -> list[Entry]:

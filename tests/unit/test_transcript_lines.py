@@ -1,7 +1,7 @@
 from io import BytesIO
 
-from nous.transcript.input.lines import LONGEST_LINE, TOO_LONG, Cursor, lines
-from nous.transcript.notes import Notes
+from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Cursor, lines
+from nous.transcript.model import Notes
 
 
 def test_each_line_knows_its_number_and_offset() -> None:

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.transcript import transcript_path
-from nous.transcript.paths import find_transcript
+from nous.transcript.discovery import find_transcript
 
 
 @pytest.mark.parametrize("session", ["3f1c2f0e-8a77-4a4e-a8d7-0a4b5b1c9d10", "plain", "with space", "..."])

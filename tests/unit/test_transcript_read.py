@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nous.errors import BadInput, NotFound
+from nous.domain.errors import BadInput, NotFound
 from nous.transcript import Kind, UnknownFormat, parse_transcript, read_transcript
 
 TEXT = b"User: hi\n\nAssistant: hello\n"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from nous.transcript.input.lines import Cursor
-from nous.transcript.input.records import BAD_UTF8, BROKEN, TORN, records
-from nous.transcript.notes import Notes
+from nous.transcript.io.lines import Cursor
+from nous.transcript.io.records import BAD_UTF8, BROKEN, TORN, records
+from nous.transcript.model import Notes
 
 
 def read(content: bytes) -> tuple[list[dict[str, Any]], Notes]:

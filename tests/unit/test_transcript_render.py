@@ -1,5 +1,5 @@
 from nous.transcript import parse_transcript
-from nous.transcript.view.render import plain, render
+from nous.transcript.render.terminal import plain, render
 
 SESSION = [
     {"role": "user", "content": "List the files.", "timestamp": "2026-02-03T10:00:00Z"},

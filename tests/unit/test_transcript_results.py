@@ -1,7 +1,7 @@
 import pytest
 
 from nous.transcript import Kind
-from nous.transcript.reading.results import UNKNOWN_CALL, Call, call, outcome
+from nous.transcript.parsing.conversation import UNKNOWN_CALL, Call, call, outcome
 
 EDIT = call("Edit", {"file_path": "/a.go"})
 PLAN = call("ExitPlanMode", {"plan": "..."})

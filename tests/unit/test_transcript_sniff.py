@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nous.errors import BadInput
+from nous.domain.errors import BadInput
 from nous.transcript import UnknownFormat, known_readers, read_transcript, readers
-from nous.transcript.input.tap import Tap
-from nous.transcript.sniff import HEAD, OPENING, reader_for, reader_named, sample_of
+from nous.transcript.detect import HEAD, OPENING, reader_for, reader_named, sample_of
+from nous.transcript.io.byte_source import Tap
 
 CLAUDE = b'{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}\n'
 
@@ -140,7 +140,7 @@ def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         dedent("""
             from dataclasses import dataclass
 
-            from nous.transcript.base import Draft, LineReading
+            from nous.transcript.reader import Draft, LineReading
             from nous.transcript.model import Kind
 
             class Toy:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nous.errors import BadInput
-from nous.transcript.input import packed
-from nous.transcript.input.tap import Tap
+from nous.domain.errors import BadInput
+from nous.transcript.io import byte_source
+from nous.transcript.io.byte_source import Tap
 
 CONTENT = b"one\ntwo\n" * 50_000
 
@@ -38,8 +38,8 @@ def test_packed_content_is_unpacked_and_measured_unpacked() -> None:
 
 
 def test_damaged_packed_content_gives_what_stands_before_the_damage() -> None:
-    packed = gzip.compress(CONTENT)
-    tap = Tap.on(BytesIO(packed[: len(packed) // 2]))
+    byte_source = gzip.compress(CONTENT)
+    tap = Tap.on(BytesIO(byte_source[: len(byte_source) // 2]))
 
     read = tap.buffered().read()
 
@@ -77,7 +77,7 @@ def test_zstandard_is_unpacked_too_up_to_where_it_is_damaged(zstandard: Any) -> 
 
 
 def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch, zstandard: Any) -> None:
-    monkeypatch.setattr(packed, "_LIBRARIES", ("there.is_no_such",))
+    monkeypatch.setattr(byte_source, "_LIBRARIES", ("there.is_no_such",))
 
     with pytest.raises(BadInput, match=r"nous\[zstd\]"):
         Tap.on(BytesIO(zstandard.compress(b"x")))

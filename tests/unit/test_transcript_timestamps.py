@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.parsing.values import parse_time
 
 MOMENT = datetime(2026, 2, 3, 0, 25, 13, 595_000, UTC)
 

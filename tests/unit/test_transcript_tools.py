@@ -1,7 +1,7 @@
 import pytest
 
+from nous.text.sanitize import first_graphemes
 from nous.transcript import extract_tool_summary
-from nous.transcript.tools.graphemes import first_graphemes
 
 LONG_PATH = "/home/somebody/" + "directory/" * 30 + "file.rs"
 

@@ -1,7 +1,7 @@
 import pytest
 
 from nous.transcript import Kind
-from nous.transcript.reading.words import said_by_user, without_colour
+from nous.transcript.parsing.user_text import said_by_user, without_colour
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import orjson
 import pytest
 from builders.agent_events import EVENTS, told
 
-from nous.errors import BadInput, Unavailable
+from nous.domain.errors import BadInput, Unavailable
 from nous.transcript import Kind, TranscriptWriter, read_events, read_transcript, transcript_path
-from nous.transcript.events.talk import UserMessage
+from nous.transcript.recorder.events.conversation import UserMessage
 
 NOW = datetime(2026, 1, 1, 12, 30, 15, 40, tzinfo=UTC)
 

@@ -9,12 +9,12 @@ from builders.meddled import meddled
 from builders.model_world import ModelWorld, outdated_by
 
 from nous.bus.base import Subscription
-from nous.effects import Compromise, Effects, NoteTried, SaveEpisode
-from nous.episode import Episode, Tier
-from nous.events import EpisodeOutdated
+from nous.domain.effects import Compromise, Effects, NoteTried, SaveEpisode
+from nous.domain.episode import Episode, Tier
+from nous.domain.events import EpisodeOutdated
+from nous.domain.scope import Scope
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.scripted import Answer
-from nous.scope import Scope
+from nous.llm.fake import Answer
 from workers.episode_reviser import UP_TO_DATE
 from workers.episode_reviser import WORKER as REVISER
 

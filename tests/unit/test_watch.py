@@ -9,12 +9,12 @@ from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
 from nous.bus.base import Lane
-from nous.errors import Unavailable
-from nous.runtime.publish import About
-from nous.runtime.watch import Journal
-from nous.runtime.watching import Fate, Sweep
-from nous.scope import Scope
-from nous.store.watched import Place
+from nous.domain.errors import Unavailable
+from nous.domain.scope import Scope
+from nous.services.folder_watch import Journal
+from nous.services.folder_watch_rules import Fate, Sweep
+from nous.services.session_intake import About
+from nous.store.folder_state import Place
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from builders.sweeps import DAY, HOUR, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
 from nous.bus.base import Lane
-from nous.errors import Misconfigured, NotFound, Unavailable
-from nous.runtime.watching import Fate
-from nous.scope import Scope
-from nous.store.watched import Place
+from nous.domain.errors import Misconfigured, NotFound, Unavailable
+from nous.domain.scope import Scope
+from nous.services.folder_watch_rules import Fate
+from nous.store.folder_state import Place
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.bus.base import Lane
-from nous.runtime.watching import Fate, Found, Rules, Sweep, Verdict, decide, lane_of
-from nous.store.watched import Remembered
+from nous.services.folder_watch_rules import Fate, Found, Rules, Sweep, Verdict, decide, lane_of
+from nous.store.folder_state import Remembered
 
 NOW = 1_800_000_000.0
 HOUR, DAY = 3600.0, 86400.0

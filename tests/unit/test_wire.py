@@ -5,8 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from nous.codec import decode, encode
-from nous.events import kinds
+from nous.domain.event_codec import decode, encode
+from nous.domain.events import kinds
 
 WIRE = Path(__file__).parents[1] / "wire"
 FILES = sorted(WIRE.glob("*/*.json"))

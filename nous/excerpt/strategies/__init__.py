@@ -4,8 +4,8 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from nous.errors import BadInput
-from nous.excerpt.choice import Strategy
+from nous.domain.errors import BadInput
+from nous.excerpt.strategy import Strategy
 
 
 @cache

@@ -3,12 +3,12 @@
 Where two people talk, there is no floor: what states most about their lives is kept.
 """
 
-from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.coverage import cover
+from nous.excerpt.dialogue import is_talk
+from nous.excerpt.dialogue_selection import most_told
 from nous.excerpt.floor import floor
 from nous.excerpt.items import Items
-from nous.excerpt.talk import is_talk
-from nous.excerpt.telling import most_told
+from nous.excerpt.strategy import Choice, Strategy
 
 
 def choose(items: Items, room: int) -> Choice:

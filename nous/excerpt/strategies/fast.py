@@ -1,9 +1,8 @@
 """The floor alone, and then whole items from the end backwards: a fraction of the default's work."""
 
-from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import floor
-from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Items
+from nous.excerpt.strategy import Choice, Strategy, whole_in_order
 
 
 def choose(items: Items, room: int) -> Choice:

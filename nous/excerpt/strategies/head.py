@@ -1,8 +1,7 @@
 """The beginning: the baseline that knows nothing."""
 
-from nous.excerpt.choice import Choice, Strategy
-from nous.excerpt.inorder import until_full
 from nous.excerpt.items import Items
+from nous.excerpt.strategy import Choice, Strategy, until_full
 
 
 def choose(items: Items, room: int) -> Choice:

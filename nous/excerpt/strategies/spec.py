@@ -8,12 +8,11 @@ separators, printed a lone turn twice and took blank lines for turns.)
 
 from dataclasses import replace
 
-from nous.excerpt.choice import Choice, Strategy
 from nous.excerpt.floor import first_and_last
-from nous.excerpt.inorder import whole_in_order
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out, text_of, whole
-from nous.language import words
+from nous.excerpt.strategy import Choice, Strategy, whole_in_order
+from nous.text.language import words
 
 _LONG = 500
 _MANY_LINES = 10

@@ -2,18 +2,76 @@
 
 import re
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import orjson
 import redis
 from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from nous.bus.base import Lane
-from nous.errors import Fatal
+from nous.domain.errors import Fatal
 from nous.jobs.base import Runner
-from nous.jobs.rq.fields import LONGEST, fits, read
+
+LONGEST = 1 << 16
+"""Bytes of a field, packed or not. What we write has some hundred; a traceback that RQ keeps, some thousand."""
+
+_NEVER_READ = frozenset(
+    {
+        *(f"{when}_callback_{what}" for when in ("success", "failure", "stopped") for what in ("name", "timeout")),
+        *("webhooks", "retries_left", "retry_intervals", "enqueue_at_front_on_retry", "number_of_retries"),
+        *("repeats_left", "repeat_intervals", "rate_limit_key", "rate_limit_concurrency"),
+    }
+)
+"""They name functions and addresses of their own, or have RQ run a job again, which is for us alone to decide."""
+
+_SECONDS = {
+    b"timeout": re.compile(rb"[1-9][0-9]{0,8}"),
+    **dict.fromkeys((b"result_ttl", b"failure_ttl", b"ttl"), re.compile(rb"-1|[0-9]{1,9}")),
+}
+"""Without the field, RQ takes what is usual."""
+
+_JSON = {b"dependency_ids": list, b"meta": dict}
+_SHOWN = frozenset({b"origin", b"description", b"worker_name", b"dependency_id"})
+
+
+def read(fields: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Those of *fields* that may be read, without what would fill the memory; what is called is then empty."""
+    kept = {name: _legible(name, value) for name, value in fields.items() if _may_be_read(name, value)}
+    return {b"data": b"", **kept} if b"data" in fields else kept
+
+
+def fits(value: bytes) -> bool:
+    """Whether *value* is short enough, also when it is unpacked."""
+    if len(value) > LONGEST:
+        return False
+    try:
+        return len(zlib.decompressobj().decompress(value, LONGEST + 1)) <= LONGEST
+    except zlib.error:
+        return True  # it is not packed
+
+
+def _may_be_read(name: bytes, value: bytes) -> bool:
+    if name.decode(errors="replace") in _NEVER_READ or not fits(value):
+        return False
+    if name in _SECONDS:
+        return bool(_SECONDS[name].fullmatch(value))
+    return name not in _JSON or isinstance(_parsed(value), _JSON[name])
+
+
+def _parsed(value: bytes) -> object:
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _legible(name: bytes, value: bytes) -> bytes:
+    return value.decode(errors="replace").encode() if name in _SHOWN else value
+
 
 FUNCTION = "nous.job.perform"
 """The one function a job may name. Its arguments say which attempt to make; they hold no content."""
@@ -50,7 +108,7 @@ class AllowListedJob(Job):
             raise NoSuchJobError(f"{self.key!r} is no job") from error
 
     def restore(self, raw_data: Any) -> Any:
-        """Read the job from Redis, as far as it may be read (see `nous.jobs.rq.fields`).
+        """Read the job from Redis, as far as it may be read (see `nous.jobs.rq.job`).
 
         One whose fields make no sense is read as a job that calls nothing: it fails, and its worker goes on.
         """

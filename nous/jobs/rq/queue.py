@@ -11,11 +11,11 @@ from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.utils import now
 
-from nous.bus.mishaps import MOST
-from nous.bus.redis_errors import translated
+from nous.bus.delivery_state import MOST
 from nous.jobs.base import JobNames, Line, Order, job_id
 from nous.jobs.rq.job import FUNCTION, AllowListedJob, words_for
-from nous.jobs.rq.scripts import script
+from nous.redis_support.errors import translated
+from nous.redis_support.scripts import register
 
 
 def queue_named(name: str, client: redis.Redis) -> Queue:
@@ -34,7 +34,7 @@ class RqJobs:
     ) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._names = names
-        self._submit: Any = script("submit", client)
+        self._submit: Any = register(client, "nous.jobs.rq", "submit")
         self._timeout = max(int(deadline), 1)
         self._result_ttl = result_ttl
         self._failure_ttl = failure_ttl

@@ -10,10 +10,10 @@ from typing import Any
 
 import orjson
 
-from nous.llm import talk
+from nous.llm import messages
 from nous.llm.base import Question, Reply
-from nous.llm.endpoint import Endpoint, keyed, placed
-from nous.llm.failures import unreachable
+from nous.llm.error_mapping import unreachable
+from nous.llm.provider import Endpoint, keyed, placed
 
 _VERSION = "2023-06-01"
 _CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
@@ -48,8 +48,8 @@ PROVIDER = Messages("https://api.anthropic.com")
 def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dict[str, Any]:
     payload = {
         "model": endpoint.model,
-        "system": talk.system(question, structured=structured),
-        "messages": talk.turns(question),
+        "system": messages.system(question, structured=structured),
+        "messages": messages.turns(question),
         "max_tokens": question.most_tokens,
     }
     if not structured:
@@ -60,7 +60,7 @@ def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dic
 
 
 def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-    found = talk.json_object(body)
+    found = messages.json_object(body)
     if found is None:
         raise unreachable(endpoint, question, "what it sent is not JSON")
     if "content" not in found and found.get("error"):
@@ -68,7 +68,7 @@ def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
     usage = found.get("usage")
     counts = (_read_tokens(usage), usage.get("output_tokens")) if isinstance(usage, dict) else (None, None)
     is_whole = found.get("stop_reason") not in _CUT
-    return talk.answered(_text(found.get("content")), counts, question, endpoint, is_whole=is_whole)
+    return messages.answered(_text(found.get("content")), counts, question, endpoint, is_whole=is_whole)
 
 
 def _text(content: Any) -> str:

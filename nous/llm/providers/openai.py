@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from nous.llm import talk
+from nous.llm import messages
 from nous.llm.base import Question, Reply
-from nous.llm.endpoint import Endpoint, keyed, placed
-from nous.llm.failures import unreachable
-from nous.llm.schemas import strict
+from nous.llm.error_mapping import unreachable
+from nous.llm.messages import strict
+from nous.llm.provider import Endpoint, keyed, placed
 
 _HOST = "openai.com"
 
@@ -43,8 +43,11 @@ PROVIDER = ChatCompletions(f"https://api.{_HOST}/v1")
 
 def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dict[str, Any]:
     limit = "max_completion_tokens" if _is_openai(endpoint) else "max_tokens"
-    messages = [{"role": "system", "content": talk.system(question, structured=structured)}, *talk.turns(question)]
-    payload = {"model": endpoint.model, "messages": messages, limit: question.most_tokens}
+    conversation = [
+        {"role": "system", "content": messages.system(question, structured=structured)},
+        *messages.turns(question),
+    ]
+    payload = {"model": endpoint.model, "messages": conversation, limit: question.most_tokens}
     if not structured:
         return payload
     closed = strict(question.schema)
@@ -53,7 +56,7 @@ def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dic
 
 
 def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-    found = talk.json_object(body)
+    found = messages.json_object(body)
     if found is None:
         raise unreachable(endpoint, question, "what it sent is not JSON")
     if "choices" not in found and found.get("error"):
@@ -66,7 +69,7 @@ def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
     usage = found.get("usage")
     counts = (usage.get("prompt_tokens"), usage.get("completion_tokens")) if isinstance(usage, dict) else (None, None)
     is_whole = choice.get("finish_reason") not in ("length", "content_filter")
-    return talk.answered(text, counts, question, endpoint, is_whole=is_whole)
+    return messages.answered(text, counts, question, endpoint, is_whole=is_whole)
 
 
 def _text(content: Any) -> str:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nous.language import words
-from nous.prose import sentences
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.sentences import POINTS_BACK, content_words, identifiers, plain
+from nous.text.language import words
+from nous.text.sentences import sentences
 from nous.transcript.model import Entry
 
 _ANSWER_WORDS = 36

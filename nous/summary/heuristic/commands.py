@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nous.actions import Action
 from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tool_actions import Action
 
 
 class Purpose(StrEnum):

@@ -4,18 +4,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from nous.actions import taken_away_by
-from nous.caps import MOST_CANDIDATES
-from nous.episode import CandidateFact, Category
-from nous.language import words
-from nous.prose import shortened
-from nous.secrets import looks_secret
+from nous.domain.episode import CandidateFact, Category
+from nous.domain.summary_input import MOST_CANDIDATES
+from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.answers import answered
 from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead, told_from
 from nous.summary.heuristic.sentences import Sentence, content_words, names, telling_words
 from nous.summary.heuristic.statements import stated, subject_of
+from nous.text.language import words
+from nous.text.sentences import shortened
+from nous.transcript.tool_actions import taken_away_by
 
 _SHORT = 8
 """Turns up to which each turn's report still stands at the end; in longer sessions later work overtakes it."""

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from nous.brief import Brief
-from nous.episode import CandidateFact, Category, Summary, Trust
-from nous.language import words
-from nous.summary.grounding import grounded
+from nous.domain.episode import CandidateFact, Category, Summary, Trust
+from nous.domain.summary_input import Brief
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import POINTS_BACK, alike, content_words, names
 from nous.summary.heuristic.statements import stated, subject_of
-from nous.summary.planted import is_instruction
+from nous.summary.llm.grounding import grounded
+from nous.summary.llm.response_checks import is_instruction
 from nous.summary.segments import transcript_of
+from nous.text.language import words
 from nous.transcript.model import Transcript
 
 LEAST, MOST = 0.6, 0.7

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from nous.episode import Category
-from nous.language import words
-from nous.prose import shortened
-from nous.secrets import looks_secret
+from nous.domain.episode import Category
+from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, alike, names, telling_words
 from nous.summary.heuristic.statements import standing_alone, stated
+from nous.text.language import words
+from nous.text.sentences import shortened
 from nous.transcript.model import Kind
 
 MOST = 7

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from nous.episode import Outcome
-from nous.language import words
+from nous.domain.episode import Outcome
 from nous.summary.heuristic.answers import answered, reply_of
 from nous.summary.heuristic.lessons import found_out, worth
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.report import OFFERED, ended, result_of
 from nous.summary.heuristic.sentences import is_go_ahead, names, telling_words
+from nous.text.language import words
 
 _MOST_WORDS = 140
 _ASKED_WORDS = 18

@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nous.actions import hands_over
-from nous.episode import Outcome
-from nous.language import words
-from nous.prose import shortened
+from nous.domain.episode import Outcome
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.report import OFFER
 from nous.summary.heuristic.sentences import Sentence, content_words
+from nous.text.language import words
+from nous.text.sentences import shortened
 from nous.transcript.model import Entry, Kind
+from nous.transcript.tool_actions import hands_over
 
 _QUOTED_CHARS = 120
 _LONG = 24

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nous.actions import Action, actions_of, subject_of_commit, taken_away_by, writes, written_files
-from nous.language import words
 from nous.summary.heuristic.commands import CommandRun, is_undone, results_by_call, runs_of
 from nous.summary.heuristic.sentences import Sentence, is_courtesy, is_farewell, sentences_of
+from nous.text.language import words
 from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tool_actions import Action, actions_of, subject_of_commit, taken_away_by, writes, written_files
 
 _HOOK = "Operation stopped by hook"
 """Begins what a hook wrote behind the user's words."""

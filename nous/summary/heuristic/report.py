@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from nous.actions import removed_by, written_files
-from nous.language import words
-from nous.prose import shortened
 from nous.summary.heuristic.record import SessionRecord, Turn
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, identifiers
+from nous.text.language import words
+from nous.text.sentences import shortened
+from nous.transcript.tool_actions import removed_by, written_files
 
 RESULT_WORDS = 40
 _FEWEST_WORDS = 4

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nous.language import words
-from nous.prose import sentences
+from nous.text.language import words
+from nous.text.sentences import sentences
 from nous.transcript.model import Entry, Kind
 
 PASTED = 1_500

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nous.episode import CandidateFact, Category, Trust
-from nous.language import words
-from nous.prose import shortened
-from nous.secrets import looks_secret
+from nous.domain.episode import CandidateFact, Category, Trust
+from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import Sentence, names, telling_words
+from nous.text.language import words
+from nous.text.sentences import shortened
 
 _SHORTEST, _LONGEST = 12, 320
 _FEWEST_WORDS, _FEWEST_OF_REASON, _FEWEST_OF_DECISION = 2, 3, 4

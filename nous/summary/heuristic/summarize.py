@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from nous.episode import CandidateFact, Summary
-from nous.secrets import looks_secret, masked
+from nous.domain.episode import CandidateFact, Summary
+from nous.redaction.secrets import looks_secret, masked
 from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.lessons import lessons
 from nous.summary.heuristic.narrative import summary_of

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nous.language import words
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import content_words, names, telling_words
+from nous.text.language import words
 
 MOST_TOPICS = 6
 _MOST_WORDS, _FEWEST_WORDS = 10, 5

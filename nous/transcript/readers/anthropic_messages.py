@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.blocks import text_of
-from nous.transcript.reading.chat import ChatReading, look
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.blocks import text_of
+from nous.transcript.parsing.chat import ChatReading, look
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 
 class AnthropicMessages:

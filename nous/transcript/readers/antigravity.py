@@ -13,13 +13,11 @@ from typing import Any
 
 import orjson
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.fields import as_list, as_object, as_shown, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
 _NOT_TYPED = frozenset({"SYSTEM", "MODEL", "USER_IMPLICIT"})

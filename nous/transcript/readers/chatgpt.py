@@ -5,18 +5,112 @@ Told is the branch that the user sees. A message to a tool is a call; the answer
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.chatgpt.branch import branch, messages_in
-from nous.transcript.reading.chatgpt.content import content_of, given_to_tool, standing_instructions
-from nous.transcript.reading.chats.marks import another_session, own_name, tells_of_failure
-from nous.transcript.reading.fields import as_object, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.plain_chat import another_session, own_name, tells_of_failure
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
+
+
+def branch(conversation: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The messages from the first to the current one, each after the id of its node.
+
+    Where the current node is not in the tree, it is the one that was written last.
+    """
+    mapping = {own: as_object(node) for own, node in as_object(conversation.get("mapping")).items()}
+    parents = {as_text(child): own for own, node in mapping.items() for child in as_list(node.get("children"))}
+    current = as_text(conversation.get("current_node"))
+    path: dict[str, dict[str, Any]] = {}
+    at = current if current in mapping else _newest(mapping)
+    while at in mapping and at not in path:
+        path[at] = mapping[at]
+        at = as_text(mapping[at].get("parent")) or parents.get(at, "")
+    found = [(own, as_object(node.get("message"))) for own, node in reversed(path.items())]
+    return [(own, message) for own, message in found if message]
+
+
+def messages_in(conversation: Mapping[str, Any]) -> int:
+    """How many messages the tree holds, on all of its branches."""
+    nodes = as_object(conversation.get("mapping")).values()
+    return sum(bool(as_object(as_object(node).get("message"))) for node in nodes)
+
+
+def _newest(mapping: Mapping[str, Mapping[str, Any]]) -> str:
+    newest = ""
+    when: float = 0
+    for own, node in mapping.items():
+        message = as_object(node.get("message"))
+        time = message.get("create_time")
+        written = time if isinstance(time, int | float) else when
+        if message and written >= when:
+            newest, when = own, written
+    return newest
+
+
+_TEXTS = ("text", "result", "summary", "content", "model_set_context", "user_profile", "user_instructions")
+_ABOUT = ("about_user_message", "about_model_message")
+
+
+class Content(NamedTuple):
+    """Its text, and what in it is none."""
+
+    text: str
+    passed: tuple[str, ...]
+
+
+def content_of(message: Mapping[str, Any]) -> Content:
+    content = as_object(message.get("content"))
+    kind = str(content.get("content_type"))
+    if "parts" in content:
+        return _of_parts(content["parts"])
+    if kind == "thoughts":
+        return Content(_thoughts(content), ())
+    if kind == "tether_quote":
+        return Content("\n".join(filter(None, (as_text(content.get(key)) for key in ("title", "url", "text")))), ())
+    if kind == "system_error":
+        return Content(": ".join(filter(None, (as_text(content.get(key)) for key in ("name", "text")))), ())
+    found = [text for key in _TEXTS if (text := as_text(content.get(key)).strip("\n"))]
+    if kind == "user_editable_context":
+        return Content("\n\n".join(found), ())
+    return Content(found[0] if found else "", () if found else (f"{kind} content",))
+
+
+def standing_instructions(message: Mapping[str, Any]) -> str:
+    """What the user wants ChatGPT to know in every conversation."""
+    about = as_object(as_object(message.get("metadata")).get("user_context_message_data"))
+    said = "\n\n".join(filter(None, (as_text(about.get(key)).strip() for key in _ABOUT)))
+    return content_of(message).text.strip() or said
+
+
+def given_to_tool(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call hands to its tool: JSON, or else code or text."""
+    text = content_of(message).text
+    given = as_arguments(text)
+    if not text or given != {"arguments": text}:
+        return given
+    return {"code" if as_object(message.get("content")).get("content_type") == "code" else "text": text}
+
+
+def _of_parts(parts: object) -> Content:
+    texts: list[str] = []
+    passed: list[str] = []
+    for part in as_list(parts):
+        text = part if isinstance(part, str) else as_object(part).get("text")
+        if isinstance(text, str):
+            texts.append(text)
+        else:
+            passed.append(f"{as_object(part).get('content_type')} part")
+    return Content("\n\n".join(filter(None, texts)), tuple(passed))
+
+
+def _thoughts(content: Mapping[str, Any]) -> str:
+    thoughts = map(as_object, as_list(content.get("thoughts")))
+    said = (as_text(thought.get("content")) or as_text(thought.get("summary")) for thought in thoughts)
+    return "\n\n".join(filter(None, said))
+
 
 _SURE = 0.97
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})

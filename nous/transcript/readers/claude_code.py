@@ -8,15 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.blocks import BlockReading, text_of
-from nous.transcript.reading.claude.about import About
-from nous.transcript.reading.claude.queue import Queue
-from nous.transcript.reading.fields import as_object, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.blocks import BlockReading, text_of
+from nous.transcript.parsing.claude_code import About, Queue
+from nous.transcript.parsing.values import as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
 _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode", "custom-title", "ai-title"})

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.codex.items import ItemReading
-from nous.transcript.reading.codex.session import EVENT
-from nous.transcript.reading.fields import as_object, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.codex.events import ItemReading
+from nous.transcript.parsing.codex.session import EVENT
+from nous.transcript.parsing.values import as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _TYPES = frozenset(
     {

@@ -8,15 +8,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.copilot.about import About
-from nous.transcript.reading.copilot.calls import CallReading
-from nous.transcript.reading.copilot.events import told
-from nous.transcript.reading.fields import as_list, as_object, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.copilot import About, CallReading, told
+from nous.transcript.parsing.values import as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _FAMILIES = frozenset(
     {

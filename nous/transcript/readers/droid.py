@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.blocks import BlockReading, blocks_in, text_of
-from nous.transcript.reading.fields import as_arguments, as_count, as_object, as_shown, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
+from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _STREAMED = frozenset({"system", "message", "tool_call", "tool_result", "reasoning", "completion", "error"})
 _FAILED = "Error:"

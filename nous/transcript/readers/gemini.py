@@ -8,21 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.fields import as_count, as_list, as_object, as_text
-from nous.transcript.reading.gemini.messages import kind_of, mark_of, response_of
-from nous.transcript.reading.gemini.parts import (
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.gemini import (
     CANCELLED,
     PartReading,
+    kind_of,
+    mark_of,
     others_in,
     parts_in,
+    response_of,
     responses_in,
     texts_in,
 )
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _KINDS = frozenset({"user", "gemini", "info", "warning", "error"})
 _ROLES = frozenset({"user", "model", "gemini"})

@@ -12,13 +12,12 @@ from typing import Any
 
 import orjson
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.lines import LONGEST_LINE
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.fields import as_arguments, as_list, as_object, as_text
+from nous.transcript.io.lines import LONGEST_LINE
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _HISTORY = "chat_history.jsonl"
 _SUMMARY = "summary.json"

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.blocks import text_of
-from nous.transcript.reading.fields import as_arguments, as_count, as_list, as_object, as_text
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.blocks import text_of
+from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")

@@ -7,16 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.chats.marks import another_session, own_name, tells_of_failure
-from nous.transcript.reading.fields import as_count, as_object, as_shown, as_text
-from nous.transcript.reading.langchain.answer import Answer, parts
-from nous.transcript.reading.langchain.messages import JsonObject, Message, held, message
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.langchain import Answer, JsonObject, Message, held, message, parts
+from nous.transcript.parsing.plain_chat import another_session, own_name, tells_of_failure
+from nous.transcript.parsing.values import as_count, as_object, as_shown, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _SURE = 0.95
 _MOST = 0.5

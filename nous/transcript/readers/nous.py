@@ -4,13 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from nous.transcript.base import Draft, Reading, RecordReading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Header, Kind, Origin, Problem
-from nous.transcript.notes import Notes
-from nous.transcript.reading.fields import as_count, as_list, as_object, as_text
-from nous.transcript.reading.timestamps import parse_time
-from nous.transcript.view.as_json import MARK
+from nous.transcript.io.records import Record
+from nous.transcript.model import Header, Kind, Notes, Origin, Problem
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Reading, RecordReading, Sample
+
+MARK = "nous_transcript"
+"""The key of the first line that tells this format, and holds its version."""
+
+VERSION = 1
 
 _KINDS = {kind.value: kind for kind in Kind}
 _TEXTS = frozenset(field.name for field in fields(Header)) - {"input_tokens", "output_tokens", "read_from"}

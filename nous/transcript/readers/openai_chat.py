@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.chat import ChatReading, look
-from nous.transcript.reading.chats.marks import tells_of_failure
-from nous.transcript.reading.fields import as_arguments, as_list, as_object
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.chat import ChatReading, look
+from nous.transcript.parsing.plain_chat import tells_of_failure
+from nous.transcript.parsing.values import as_arguments, as_list, as_object
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 

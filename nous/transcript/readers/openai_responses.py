@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.fields import as_count, as_list, as_object, as_text
-from nous.transcript.reading.responses.conversation import ItemReading
-from nous.transcript.reading.responses.items import Item, is_item, is_sure, text_in
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.openai_responses import Item, ItemReading, is_item, is_sure, text_in
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _SURE = 0.95
 _LIKE_OLD_CODEX = 0.7

@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.fields import as_count, as_list, as_object, as_text
-from nous.transcript.reading.opencode.parts import PartReading, error_text, tokens_of
-from nous.transcript.reading.opencode.tree import LEFT_OUT, TOO_MUCH, UNREADABLE, gather_session
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.opencode import (
+    LEFT_OUT,
+    TOO_MUCH,
+    UNREADABLE,
+    PartReading,
+    error_text,
+    gather_session,
+    tokens_of,
+)
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"

@@ -8,15 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from nous.transcript.base import Draft, LineReading, Place, Reading, Sample
-from nous.transcript.input.legible import is_text
-from nous.transcript.input.lines import Line
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.chats.marks import tells_of_failure
-from nous.transcript.reading.finishing import TEXT_LIMIT
-from nous.transcript.reading.markdown.fences import Fences, TextLine
-from nous.transcript.reading.words import said_by_user, without_colour
+from nous.transcript.io.byte_source import is_text
+from nous.transcript.io.lines import Line
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.markdown import Fences, TextLine
+from nous.transcript.parsing.plain_chat import tells_of_failure
+from nous.transcript.parsing.turns import TEXT_LIMIT
+from nous.transcript.parsing.user_text import said_by_user, without_colour
+from nous.transcript.reader import Draft, LineReading, Place, Reading, Sample
 
 _WHO = {
     Kind.USER: ("user", "human", "customer", "client"),

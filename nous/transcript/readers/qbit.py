@@ -8,14 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.agent import AgentReading
-from nous.transcript.reading.fields import as_count, as_object, as_shown, as_text
-from nous.transcript.reading.results import call, rejection
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.conversation import AgentReading, call, rejection
+from nous.transcript.parsing.values import as_count, as_object, as_shown, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from nous.transcript.base import Draft, Place, Reading, Sample
-from nous.transcript.input.records import Record
-from nous.transcript.model import Kind
-from nous.transcript.notes import Notes
-from nous.transcript.reading.fields import as_count, as_list, as_object, as_shown, as_text
-from nous.transcript.reading.gemini.parts import PartReading, others_in, parts_in, responses_in, texts_in
-from nous.transcript.reading.timestamps import parse_time
+from nous.transcript.io.records import Record
+from nous.transcript.model import Kind, Notes
+from nous.transcript.parsing.gemini import PartReading, others_in, parts_in, responses_in, texts_in
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parse_time
+from nous.transcript.reader import Draft, Place, Reading, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
 _TYPED = frozenset({"", "mid_turn_user_message", "realtime_message"})

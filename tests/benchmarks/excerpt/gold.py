@@ -15,7 +15,7 @@ import orjson
 
 from nous.excerpt import fit
 from nous.transcript.model import Entry, Kind, Transcript
-from nous.transcript.tools.touched import paths_touched
+from nous.transcript.tool_summary import paths_touched
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "retention"
 NEARLY_FITS = 1.1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nous.episode import CandidateFact
+from nous.domain.episode import CandidateFact
 
 DIM = 384
 PER_SESSION = 10

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from nous.server.place import Place
+from nous.redis_server.data_dir import Place
 
 _COMMIT = b"$4\r\nEXEC\r\n"
 """What ends the writes of a script."""

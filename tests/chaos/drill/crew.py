@@ -13,21 +13,19 @@ from typing import Self
 
 from builders.waiting import wait_until
 
-PROGRAM = Path(__file__).with_name("process.py")
-_TESTS = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _DESKS = frozenset({"desks", "consumer", "scheduler"})
 """Modes in which no handler runs."""
 
 
 class Nursery:
-    """A process that has imported the product, at *root* if that is another release, and forks workers."""
+    """A process that has imported the product and its drill, at *root* if that is another release; it forks workers."""
 
-    def __init__(self, root: Path | None = None) -> None:
+    def __init__(self, root: Path = _ROOT) -> None:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("NOUS_", "CHAOS_"))}
-        path = os.pathsep.join(str(each) for each in (root or _TESTS.parent, _TESTS))
-        self.environment = {**inherited, "PYTHONPATH": path}
+        self.environment = {**inherited, "PYTHONPATH": os.pathsep.join((str(root), str(root / "tests")))}
         self._process = subprocess.Popen(
-            [sys.executable, str(PROGRAM)],
+            [sys.executable, str(root / "tests" / "chaos" / "drill" / "process.py")],
             env=self.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -14,7 +14,7 @@ from chaos.drill.size import Size
 from chaos.drill.stage import Stage, staged
 from chaos.drill.system import WORKERS, Nous, System
 
-from nous.errors import NousError
+from nous.domain.errors import NousError
 
 _GLANCE = 0.02
 _LONGEST = 900.0

@@ -15,11 +15,11 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 
+from nous.app import World
+from nous.bus.accounting import Account
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.bus.redis_errors import translated
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.redis_support.errors import translated
 
 _QUIET = 6.0
 """Seconds without any change after which nobody is taken to be at work: many times what a job takes."""

@@ -29,12 +29,12 @@ from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
+from nous.app import World
 from nous.bus.base import Lane, Refused
-from nous.bus.keys import BusKeys
-from nous.codec import decode, encode
-from nous.effects import Effects
-from nous.server.connect import address
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.event_codec import decode, encode
+from nous.redis_server.client import address
 
 GROUP = "plain"
 QUEUE = "plain"

@@ -40,25 +40,25 @@ from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
-from nous.bus.keys import BusKeys
-from nous.bus.redis import RedisBus
-from nous.effects import Effects
-from nous.events import Event
+from nous.app import World, build, discover, fleet
+from nous.app.from_settings import deadline_of
+from nous.app.worker_process import clerk
+from nous.bus.redis.bus import RedisBus
+from nous.bus.redis.keys import BusKeys
+from nous.domain.effects import Effects
+from nous.domain.events import Event
 from nous.jobs.base import Line
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.quarantine import run_quarantine
+from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.jobs.rq.queue import queue_named
-from nous.kit import Handler, Kit, Worker
+from nous.pipeline.worker import Handler, Kit, Worker
 from nous.runtime.attempt import Attempts
-from nous.runtime.fleet import Fleet
-from nous.runtime.leases import LeaseKeeper
-from nous.runtime.quarantine import Quarantines
+from nous.runtime.dispatch_loop import Quarantines
+from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.worker_process import Fleet
 from nous.settings import load_settings
 from nous.store.keys import StoreKeys
-from nous.store.plans import plan_for
-from nous.wiring import World, build, discover, fleet
-from nous.wiring.choices import deadline_of
-from nous.wiring.fleet import clerk
+from nous.store.redis.plans import plan_for
 
 _PR_SET_PDEATHSIG = 1
 """Of Linux's <linux/prctl.h>."""

@@ -8,11 +8,11 @@ from uuid import uuid5
 
 from chaos.drill.size import Size
 
-from nous.errors import Fatal, NousError
-from nous.events import NAMESPACE, SessionEnded
-from nous.scope import Scope
+from nous.app import World, build
+from nous.domain.errors import Fatal, NousError
+from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.scope import Scope
 from nous.settings.model import Settings
-from nous.wiring import World, build
 
 SCOPES = tuple(Scope(project=f"project-{number}") for number in range(20))
 """Where sessions are, in turn: a process that knows nothing yet reads all that is known in a scope."""

@@ -8,14 +8,14 @@ from typing import Any
 from chaos.drill.producer import SCOPES
 from chaos.drill.stage import Stage
 
+from nous.app import World
+from nous.bus.accounting import Account
 from nous.bus.base import Lane
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.codec import decode
-from nous.events import EpisodeSummarized, Event, FactLearned
-from nous.fact import Confirmed, Learned
-from nous.learning.normalise import exact_form
-from nous.wiring import World
+from nous.bus.redis.keys import BusKeys
+from nous.domain.event_codec import decode
+from nous.domain.events import EpisodeSummarized, Event, FactLearned
+from nous.domain.fact import Confirmed, Learned
+from nous.facts.normalize import exact_form
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,10 @@ from chaos.drill.producer import Producer
 from chaos.drill.size import Size
 from chaos.drill.system import WORKERS, System
 
-from nous.server import embedded, lock
-from nous.server.place import Place, locate
+from nous.app import World, build
+from nous.redis_server import data_dir, embedded
+from nous.redis_server.data_dir import Place, locate
 from nous.settings.model import Settings, WorkerSettings
-from nous.wiring import World, build
 
 LEASE = 2.0
 SWEEP = 0.25
@@ -86,7 +86,7 @@ class Stage:
     def keep_server_down(self) -> None:
         """SIGKILL it, and let nobody bring it back before `bring_server_back`."""
         # Under the lock of whoever brings it back: he may have seen that it is not stopped, and not begun with it.
-        with lock.held(self.place.election, within=embedded.PATIENCE):
+        with data_dir.held(self.place.election, within=embedded.PATIENCE):
             self.place.stopped.touch()
             self.kill_server()
 

@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 from chaos.drill.crew import Crew
 
-from nous.bus.keys import BusKeys
-from nous.bus.ledger import Account
-from nous.bus.redis_errors import translated
-from nous.wiring import World
+from nous.app import World
+from nous.bus.accounting import Account
+from nous.bus.redis.keys import BusKeys
+from nous.redis_support.errors import translated
 
 PROCESSES = 3
 WORKERS = ("episode-summarizer", "fact-extractor")

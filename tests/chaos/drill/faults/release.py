@@ -39,9 +39,9 @@ class TwoReleases(Fault):
 
 
 def _exported(target: Path) -> Path:
-    """The packages of the commit before, in *target*: what its wheel holds."""
+    """The packages of the commit before and their drill, in *target*."""
     commit = os.environ.get("CHAOS_PREVIOUS", "HEAD~1")
-    command = ["git", "-C", str(_ROOT), "archive", commit, "nous", "workers"]
+    command = ["git", "-C", str(_ROOT), "archive", commit, "nous", "workers", "tests"]
     found = subprocess.run(command, capture_output=True, check=False)
     if found.returncode:
         pytest.skip(f"there is no commit {commit} to take workers of: {found.stderr.decode().strip()}")

@@ -12,8 +12,8 @@ from chaos.drill.fault import Fault
 from chaos.drill.stage import Stage
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.bus.redis_waiting import wait_for_disk
-from nous.server import lock
+from nous.bus.redis.blocking import wait_for_disk
+from nous.redis_server import data_dir
 
 _LONGEST_STALL = 20.0
 """Seconds: more than a client waits for a reply."""
@@ -93,7 +93,7 @@ class CutLog(Fault):
         return seconds
 
     def _lose_power(self, stage: Stage) -> None:
-        with stage.producer.between, lock.held(stage.place.election, within=60):
+        with stage.producer.between, data_dir.held(stage.place.election, within=60):
             stage.kill_server()
             log = log_of(stage.place)
             name, length = self._on_disk

@@ -8,7 +8,7 @@ from chaos.drill.fault import Fault
 from chaos.drill.stage import Stage
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.server.place import locate
+from nous.redis_server.data_dir import locate
 
 
 class _Spoilt(Fault):

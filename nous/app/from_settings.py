@@ -1,0 +1,130 @@
+"""What the settings choose."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+import structlog
+
+from nous.app.llm import remote_embedder
+from nous.bus.delivery_state import Patience
+from nous.domain.errors import Misconfigured, NotAllowed, Unavailable
+from nous.embedding.base import Embedder
+from nous.embedding.hashing import Hashed
+from nous.excerpt import Windows, windows
+from nous.facts.vector_scan import CandidateIndexes
+from nous.facts.verdict import CALIBRATED, PairScorer, Policy
+from nous.redis_server.vector_engine import Engine
+from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
+from nous.store.base import Calibrations, FactLog
+from nous.store.keys import StoreKeys
+from nous.store.redis.vector_sets import VectorSets
+from nous.text.token_estimate import Counter, estimate
+from nous.transcript.model import Transcript
+
+_HOW_TO_COUNT = "write estimate or package.module:function"
+_SLACK = 3.0
+"""Seconds beyond its deadline until a call to a model is given up."""
+
+
+def embedder(settings: Settings) -> Embedder:
+    """The embedder that is configured; it loads its model at the first text."""
+    if settings.embedder == "hashed":
+        return Hashed()
+    if ":" in settings.embedder:
+        return remote_embedder(settings)
+    from nous.embedding.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
+
+    return MiniLM(weights=settings.embedder_path)
+
+
+def policy(settings: Settings, calibrations: Calibrations | None = None) -> Policy:
+    """The rule for what is the same fact, with the thresholds that come measured and those of *calibrations*."""
+    dedup = settings.dedup
+    return Policy(
+        dedup=dedup.policy,
+        threshold=dedup.threshold,
+        near=dedup.near,
+        equal=dedup.equal,
+        one_sided=dedup.one_sided,
+        measured={**CALIBRATED, **(calibrations.thresholds() if calibrations else {})},
+        scorer=_scorer(dedup.scorer) if dedup.scorer else None,
+        cap=dedup.cap,
+    )
+
+
+def _scorer(folder: Path) -> PairScorer:
+    """Return the cross-encoder in *folder*; it loads its model at the first pair."""
+    from nous.embedding.cross_encoder import CrossEncoder  # noqa: PLC0415 (needs the extra `local`)
+
+    return CrossEncoder(folder)
+
+
+def deadline_of(settings: Settings) -> float:
+    """Seconds that a handler may take: those that are set, or what every call of the longest session may take."""
+    # Each window may be asked about twice, for the episode and for the anchored summary; a call waits its turn first.
+    calls = 4 * settings.excerpt.windows if settings.background_model else 0
+    return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
+
+
+def patience_of(settings: Settings) -> Patience:
+    worker = settings.worker
+    return Patience(
+        lease=worker.lease,
+        max_attempts=worker.max_attempts,
+        backoff_base=worker.backoff_base,
+        backoff_cap=worker.backoff_cap,
+        crashes_before_quarantine=worker.crashes_before_quarantine,
+        deaths_before_burial=worker.deaths_before_burial,
+    )
+
+
+def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
+    return partial(
+        windows,
+        budget=chosen.budget,
+        most=chosen.windows,
+        strategy=chosen.strategy,
+        unit=chosen.unit,
+        count=_counter(chosen.counter),
+    )
+
+
+def _counter(name: str) -> Counter:
+    """What counts tokens. Raises Misconfigured where *name* is no function that can be imported."""
+    if name == ESTIMATE:
+        return estimate
+    module, _, function = name.partition(":")
+    try:
+        counter = getattr(import_module(module), function)
+        counts = callable(counter) and isinstance(counter("one"), int)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise Misconfigured(f"excerpt.counter = {name!r}: {error}; {_HOW_TO_COUNT}") from error
+    if not counts:
+        raise Misconfigured(f"excerpt.counter = {name!r}: that is no function to an int; {_HOW_TO_COUNT}")
+    return cast("Counter", counter)
+
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def indexes_of(settings: Settings, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
+    """The indexes outside of this process; None where each process keeps its own.
+
+    A server that does not answer now, or lets this user only publish, is asked again when it is needed.
+
+    Raises:
+        Misconfigured: the server has no vector sets, or refuses us.
+    """
+    if settings.index.engine == "memory":
+        return None
+    engine = Engine(settings)
+    try:
+        with suppress(NotAllowed):
+            engine()
+    except Unavailable as error:
+        _log.warning("nothing can be learned until the index answers", reason=str(error))
+    return VectorSets(engine, keys, log)

@@ -1,0 +1,168 @@
+-- Shared by the scripts that follow it.
+
+-- A list of names and values, as the server gives one.
+local function fields_of(list)
+  local found = {}
+  for i = 1, #list, 2 do
+    found[list[i]] = list[i + 1]
+  end
+  return found
+end
+
+-- Whether an entry comes after the last that a group has read.
+local function is_behind(entry, read)
+  local ms, seq = entry:match('^(%d+)-(%d+)$')
+  local read_ms, read_seq = read:match('^(%d+)-(%d+)$')
+  ms, seq, read_ms, read_seq = tonumber(ms), tonumber(seq), tonumber(read_ms), tonumber(read_seq)
+  return ms > read_ms or (ms == read_ms and seq > read_seq)
+end
+
+-- Whether a group was offered an entry and has not acknowledged it. This is the fence.
+local function is_pending(stream, group, entry)
+  return #redis.call('XPENDING', stream, group, entry, entry, 1) > 0
+end
+
+-- There is no rollback: what a script is refused half-way leaves its first half. So all that it will need is demanded
+-- before it writes: what this user may do, and what stands at the keys.
+local function demand(command, key, ...)
+  if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, ...) then
+    error({ err = 'NOPERM this user may not run ' .. command:lower() .. ' on ' .. key })
+  end
+end
+
+local function demand_type(key, wanted)
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= wanted then
+    error({ err = 'WRONGTYPE ' .. key .. ' is a ' .. found .. ', and has to be a ' .. wanted })
+  end
+end
+
+-- As in `nous.bus.accounting`.
+local MOST_COUNTERS = 100
+
+-- What went wrong with a pending delivery: the last few lines, for a while.
+local MOST_MISHAPS, LIFE_OF_MISHAPS = 12, 7 * 24 * 3600
+local function mishaps_of(progress, name)
+  return progress .. ':' .. name
+end
+
+local function note(progress, name, mishap)
+  if mishap ~= '' then
+    local key = mishaps_of(progress, name)
+    redis.call('RPUSH', key, string.format('%.0f', clock() * 1000) .. ' ' .. mishap)
+    redis.call('LTRIM', key, -MOST_MISHAPS, -1)
+    redis.call('EXPIRE', key, LIFE_OF_MISHAPS)
+  end
+end
+
+local function demand_note(progress, name)
+  local mishaps = mishaps_of(progress, name)
+  clock()
+  demand_type(mishaps, 'list')
+  demand('RPUSH', mishaps, '')
+  demand('LTRIM', mishaps, 0, 0)
+  demand('EXPIRE', mishaps, 1)
+end
+
+-- The letter about a delivery is made of what went wrong with it and the fields from a place in ARGV on; an event tells
+-- of it.
+local function write_letter(letters, deaths, progress, name, mishap, event, first)
+  note(progress, name, mishap)
+  local told = table.concat(redis.call('LRANGE', mishaps_of(progress, name), 0, -1), '\n')
+  redis.call('XADD', letters, '*', 'history', told, unpack(ARGV, first, #ARGV - 1))
+  if event ~= '' then
+    redis.call('XADD', deaths, '*', 'event', event)
+  end
+end
+
+local function demand_letter(letters, deaths, progress, name)
+  demand_type(letters, 'stream')
+  demand_type(deaths, 'stream')
+  demand_note(progress, name)
+  demand('LRANGE', mishaps_of(progress, name), 0, 0)
+  demand('XADD', letters, '*', '', '')
+  demand('XADD', deaths, '*', '', '')
+end
+
+-- Who took a letter away: the name of a call, by which that is known again when it is sent twice.
+local LIFE_OF_TAKING = 3600
+local function take(taken, call)
+  redis.call('SET', taken, call, 'EX', LIFE_OF_TAKING)
+end
+
+local function was_taken_by(taken, call)
+  return redis.call('GET', taken) == call
+end
+
+-- Move a counter; of reasons there are no more than there is room for.
+local function count(counters, outcome)
+  if redis.call('HLEN', counters) >= MOST_COUNTERS and redis.call('HEXISTS', counters, outcome) == 0 then
+    outcome = outcome:find('^skipped:') and 'skipped:other reasons' or outcome
+  end
+  redis.call('HINCRBY', counters, outcome, 1)
+end
+
+-- A delivery is over: forget its lease and its progress, acknowledge, and say what became of it. Where somebody has spoilt
+-- the account it is over all the same, and the account says that it does not add up.
+local function close(stream, leases, progress, counters, group, name, entry, outcome)
+  redis.call('ZREM', leases, name)
+  redis.call('HDEL', progress, name)
+  redis.call('DEL', mishaps_of(progress, name))
+  pcall(count, counters, outcome)
+  redis.call('XACK', stream, group, entry)
+end
+
+-- Counters are left out: what is over is over, whatever somebody has made of them.
+local function demand_close(stream, leases, progress, counters, group, name, entry)
+  demand_type(leases, 'zset')
+  demand_type(progress, 'hash')
+  demand('ZREM', leases, name)
+  demand('HDEL', progress, name)
+  demand('DEL', mishaps_of(progress, name))
+  demand('HLEN', counters)
+  demand('HEXISTS', counters, '')
+  demand('HINCRBY', counters, '', 1)
+  demand('XACK', stream, group, entry)
+end
+
+-- Progress and its lease move together.
+local function demand_lease(leases, progress)
+  clock()
+  demand_type(leases, 'zset')
+  demand_type(progress, 'hash')
+  demand('HSET', progress, '', '')
+  demand('ZADD', leases, 0, '')
+end
+
+-- What is taken for a group is put on a lease, or passed over.
+local function demand_offer(stream, leases, progress, counters, group)
+  demand_lease(leases, progress)
+  demand('HSETNX', progress, '', '')
+  demand('HDEL', progress, '')
+  demand('HEXISTS', progress, '')
+  demand('HINCRBY', counters, '', 1)
+  demand('XACK', stream, group, '0-1')
+end
+
+-- The field of its progress that says: a group is through with an entry that it will be offered, since it had finished
+-- with the one in whose place that stands.
+local function through(name)
+  return 'through ' .. name
+end
+
+-- Whether a group is through with an entry that it is offered now; then that is over, unless it was redriven meanwhile.
+local function is_passed_over(stream, progress, group, name, entry)
+  if redis.call('HDEL', progress, through(name)) == 0 then
+    return false
+  end
+  if redis.call('HEXISTS', progress, name) == 0 then
+    redis.call('XACK', stream, group, entry)
+  end
+  return true
+end
+
+-- The event in what an entry holds; where that is longer than *largest*, how long it is.
+local function event_in(list, largest)
+  local event = fields_of(list).event or ''
+  return #event > largest and #event or event
+end

@@ -1,0 +1,217 @@
+"""What every command shares: how it is found, what it is given, and what its errors look like from outside."""
+
+import errno
+import os
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
+
+import click
+from click.exceptions import Exit
+from typing_extensions import override
+
+from nous.cli.output import say
+from nous.domain.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
+from nous.text.sanitize import one_line
+from nous.transcript.load import damage
+from nous.transcript.model import Transcript
+
+if TYPE_CHECKING:
+    from nous.settings import Settings
+
+
+def opened(source: str) -> AbstractContextManager[BinaryIO]:
+    """The file *source*, or standard input where it is `-`.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    try:
+        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
+    except OSError as error:
+        raise BadInput(f"{source} could not be read: {error.strerror}") from error
+
+
+def warn_of_damage(transcript: Transcript, source: str) -> None:
+    """Say on standard error where *transcript* is not all of *source*, whose packed data is damaged."""
+    if reason := damage(transcript.skipped):
+        say(one_line(f"nous: {named(source)}: {reason}; what comes before the damage is shown"), err=True)
+
+
+def named(source: str) -> str:
+    """What people call *source*."""
+    return "standard input" if source == "-" else source
+
+
+def open_closed_streams() -> None:
+    """Let each of them read nothing, and write to nowhere.
+
+    Whatever is opened next would stand in its place otherwise, and be written to by those who say something there.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 (as long as the process lives)
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 (it takes no name)
+            setattr(sys, name, stream)
+
+
+FAILED = 1
+BAD_INPUT = 3
+MISCONFIGURED = 4
+UNAVAILABLE = 5
+DECLINED = 6
+DEFECT = 70
+INTERRUPTED = 130
+
+_LONGEST, _REMEDY = 3000, 300
+"""Characters of a message, and those of its end that are shown however long it is."""
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+EXIT_CODES = {
+    0: "all went well",
+    FAILED: "a session, a fact or an event failed, or something is dead",
+    2: "the command line makes no sense",
+    BAD_INPUT: "an input cannot be used, or nothing goes by that name",
+    MISCONFIGURED: "a setting, a server or the installation has to be changed",
+    UNAVAILABLE: "the server does not answer; the same command may succeed later",
+    DECLINED: "a question was answered with no, and nothing was done",
+    DEFECT: "a defect in nous",
+    INTERRUPTED: "interrupted",
+}
+
+_CODES: tuple[tuple[type[NousError], int], ...] = (
+    (BadInput, BAD_INPUT),
+    (NotFound, BAD_INPUT),
+    (Misconfigured, MISCONFIGURED),
+    (Retryable, UNAVAILABLE),
+    (Deferred, UNAVAILABLE),
+)
+
+
+@dataclass(frozen=True)
+class App:
+    """What a command is given, as `click.pass_obj`."""
+
+    config_path: Path | None = None
+    debug: bool = False
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """The effective settings. Logging follows them from then on."""
+        from nous import log  # noqa: PLC0415 - `nous --help` needs neither structlog
+        from nous.settings import load_settings  # noqa: PLC0415 - nor pydantic
+
+        settings = load_settings(self.config_path)
+        log.configure(settings.log_level, settings.log_format)
+        return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command by name, where it is (`module:attribute`), and what the list of commands says of it."""
+
+    name: str
+    target: str
+    help: str
+
+    def load(self) -> click.Command:
+        module, _, attribute = self.target.partition(":")
+        return cast("click.Command", getattr(import_module(module), attribute))
+
+
+class Frame(click.Group):
+    """A group that imports a command when it is run, and turns errors into messages and exit codes."""
+
+    def __init__(self, *, table: Sequence[Command], **options: Any) -> None:
+        super().__init__(**options)
+        self._table = {command.name: command for command in table}
+
+    @override
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        open_closed_streams()
+        return super().main(*args, **kwargs)
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._table)
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = self._table.get(cmd_name)
+        return command.load() if command else None
+
+    @override
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self._table and not name.startswith("-") and not ctx.resilient_parsing:
+            near = " or ".join(get_close_matches(name, self._table))
+            ctx.fail(f"There is no command {name!r}." + (f" Did you mean {near}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(command.name, command.help) for command in self._table.values()])
+
+    @override
+    def invoke(self, ctx: click.Context) -> Any:
+        with _told_to_the_user(debug=bool(ctx.params.get("debug"))):
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+
+
+@contextmanager
+def _told_to_the_user(*, debug: bool) -> Generator[None]:
+    """Turn whatever ends a command into a message and an exit code; with *debug* errors keep their traceback."""
+    try:
+        yield
+    except (click.ClickException, Exit):
+        raise
+    except (KeyboardInterrupt, click.Abort):
+        _end("interrupted", INTERRUPTED)
+    except BrokenPipeError as error:
+        _silence(sys.stdout)
+        raise Exit(0) from error  # whoever read the output has seen enough
+    except NousError as error:
+        if debug:
+            raise
+        _end(str(error), exit_code(error))
+    except Exception as error:  # the outermost place there is: people get a sentence, and --debug the traceback
+        if debug:
+            raise
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _silence(sys.stdout)
+            _end(f"the system could not read or write: {error.strerror}", FAILED)
+        _end(f"a defect: {type(error).__name__}: {error} (--debug before the command shows where)", DEFECT)
+
+
+def _end(message: str, code: int) -> NoReturn:
+    click.echo(f"nous: {_cut(one_line(message))}", err=True)
+    raise Exit(code)
+
+
+def _cut(message: str) -> str:
+    """*message*, or its beginning and its end where it quotes much: what to do stands at the end."""
+    most = _LONGEST - _REMEDY
+    return message if len(message) <= _LONGEST else f"{message[:most]} ... {message[-_REMEDY:]}"
+
+
+def exit_code(error: NousError) -> int:
+    """The exit code that says what can be done about *error*."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED)
+
+
+def _silence(stream: Any) -> None:
+    """Send what is still buffered nowhere, so that Python does not complain of the closed pipe at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

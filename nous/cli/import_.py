@@ -1,0 +1,246 @@
+"""Rows from elsewhere, appended to the log of a scope that others teach and forget meanwhile."""
+
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import BinaryIO
+
+from nous.app import World
+from nous.bus.base import Refused
+from nous.bus.tombstones import session_name
+from nous.cli.learn import candidate
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import Episode
+from nous.domain.errors import BadInput, Retryable
+from nous.domain.event_codec import checked_name
+from nous.domain.events import episode_id
+from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded, named, tellings
+from nous.domain.scope import Scope
+from nous.domain.session_state import is_ahead, not_ahead
+from nous.facts.events import unembedded
+from nous.facts.import_merge import Joined, Present, is_tie, joined
+from nous.facts.normalize import exact_form
+from nous.store.base import NO_VECTORS, LogSlice
+from nous.store.export_format import Carried, read
+
+_ROWS_AT_ONCE = 500
+_REFUSALS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many rows were *added*, by kind; those left out are counted as in `Joined`."""
+
+    added: Counter[type]
+    unknown: int
+    forgotten: int
+
+
+class Importer:
+    """Adds to the log of one scope what it lacks of *rows*; what was forgotten there stays forgotten."""
+
+    def __init__(self, world: World, scope: Scope, rows: Sequence[Row]) -> None:
+        self._world = world
+        self._scope = scope
+        self._rows = rows
+        self._added = Counter[type]()
+
+    def run(self) -> Imported:
+        """Add, and come back when nothing is missing.
+
+        Raises:
+            Retryable: others teach or forget the same all the time.
+        """
+        found = self._added_all()
+        # Also where nothing was new: an import that was cut off had published nothing yet.
+        if any(isinstance(row, Learned) for row in self._rows):
+            state = str(self._log(None).version)
+            self._world.bus.publish(unembedded(self._scope, state=state, at=self._world.kit.clock()))
+        return Imported(added=self._added, unknown=found.unknown, forgotten=found.forgotten)
+
+    def _added_all(self) -> Joined:
+        """What was added at last, as it was joined to the log: anew each time that others had a say in it."""
+        for _ in range(_REFUSALS):
+            log, forgotten = self._log(None), self._world.kit.forgotten(self._scope)
+            found = joined(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
+            reader = _Reader(log, self._log, found.rows)
+            if all(self._has_added(batch, reader, forgotten) for batch in _batches(found.rows)):
+                return found
+        raise Retryable(
+            f"the same is taught to {self._scope}, or forgotten, all the time; "
+            "import again, what is there is not doubled"
+        )
+
+    def _has_added(self, rows: Sequence[Row], reader: "_Reader", forgotten: Collection[str]) -> bool:
+        for _ in range(_REFUSALS):
+            if not reader.reads_on():
+                return False
+            fresh = tuple(reader.present.missing(rows))
+            write = AppendFacts(scope=self._scope, expected=reader.version, rows=fresh)
+            if not fresh or not isinstance(self._world.bus.apply(Effects(writes=(write,))), Refused):
+                self._added.update(map(type, fresh))
+                return True
+            if self._gone(rows) or self._world.kit.forgotten(self._scope) != forgotten:
+                return False
+        raise Retryable(
+            f"{self._scope} is being taught by others without a pause; import again, what is there is not doubled"
+        )
+
+    def _log(self, after: LogVersion | None) -> LogSlice:
+        return self._world.kit.facts.read(self._scope, after=after, embedder=NO_VECTORS)
+
+    def _gone(self, rows: Sequence[Row]) -> set[str]:
+        """The forgotten sessions that *rows* quote, whether they were published or told by hand."""
+        sessions = {each.source.session_id for each in tellings(rows)}
+        find, scope = self._world.tombstones.find, self._scope
+        return {each for each in sessions if find(scope, session_name(scope, each))}
+
+
+def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """*rows* in parts, of which none parts a fact from what ties it to those before it.
+
+    An import may break off between two, and what the fact's reason quotes may be forgotten.
+    """
+    batch: list[Row] = []
+    for row in rows:
+        if len(batch) >= _ROWS_AT_ONCE and not is_tie(row):
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+class _Reader:
+    """A log that was read once, and then on from there, while *rows* are added to it."""
+
+    def __init__(self, log: LogSlice, read: Callable[[LogVersion], LogSlice], rows: Iterable[Row]) -> None:
+        self._read = read
+        self._ours = {row.fact.id: exact_form(row.fact.text) for row in rows if isinstance(row, Learned)}
+        self._forms = set(self._ours.values())
+        self.version = log.version
+        self.present = Present(log.rows)
+
+    def reads_on(self) -> bool:
+        """False if the log was made anew, or others have taught one of our texts as a fact of theirs."""
+        log = self._read(self.version)
+        if log.complete and self.version.n:
+            return False
+        self.version = log.version
+        self.present.extend(log.rows)
+        theirs = (row.fact for row in log.rows if isinstance(row, Learned) and row.fact.id not in self._ours)
+        return self._forms.isdisjoint(exact_form(fact.text) for fact in theirs)
+
+
+_LONGEST_LINE = 10_000_000
+
+_LONGEST_REASON = 10_000
+"""Characters of a reason, which may quote two facts."""
+
+
+def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of *stream*; of one that is too long to be a record, only as much as shows that."""
+    while line := stream.readline(_LONGEST_LINE + 1):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(_LONGEST_LINE)
+
+
+def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[Carried]:
+    """What *lines* carry that can be kept; *complain* is told of each other line, by its number."""
+    for number, raw in enumerate(lines, start=1):
+        try:
+            if said := _short(raw).removeprefix(BOM_UTF8).strip():
+                yield _checked(read(said))
+        except BadInput as error:
+            complain(f"line {number}: {error}")
+
+
+def in_time(carried: Carried, now: datetime) -> tuple[Carried, int]:
+    """*carried*, of which no time by which it is newer than others is far in the future; and how many were."""
+    ahead = 0
+
+    def timely(moment: datetime) -> datetime:
+        nonlocal ahead
+        ahead += is_ahead(moment, now)
+        return not_ahead(moment, now)
+
+    def timely_source(source: Source) -> Source:
+        return replace(source, said_at=timely(source.said_at)) if source.said_at else source
+
+    match carried.record:
+        case Episode() as record:
+            began = not_ahead(record.started_at, now) if record.started_at else None
+            found: Episode | Row = replace(record, started_at=began, ended_at=timely(record.ended_at))
+        case Learned(fact=fact) as record:
+            learned_at, source = timely(fact.learned_at), timely_source(fact.source)
+            found = replace(record, fact=replace(fact, source=source, learned_at=learned_at))
+        case Confirmed() as record:
+            found = replace(record, source=timely_source(record.source), at=timely(record.at))
+        case Superseded() | Linked() as record:
+            found = replace(record, at=timely(record.at))
+        case record:
+            found = record
+    return replace(carried, record=found), ahead
+
+
+def _short(raw: bytes) -> bytes:
+    """*raw*, if that can be a record: reading takes several times its bytes. Raises `BadInput`."""
+    if len(raw) > _LONGEST_LINE:
+        raise BadInput(f"has more than {_LONGEST_LINE:,} bytes, and no record has that many")
+    return raw
+
+
+def _checked(carried: Carried) -> Carried:
+    """*carried*, as far as it can be kept. Raises `BadInput`."""
+    owner = _scope_of(carried.record)
+    if owner and owner != carried.scope:
+        raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
+    if isinstance(carried.record, Episode):
+        checked_name(carried.record.session_id, "session_id")
+        checked_name(carried.record.agent_id, "agent_id")
+        if carried.record.id != episode_id(carried.scope, carried.record.session_id):
+            raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
+        return carried
+    _check(carried.record)
+    match carried.record:
+        case Learned(fact=fact) as row:
+            found = candidate(
+                {
+                    "text": fact.text,
+                    "category": fact.category,
+                    "subject": fact.subject,
+                    "confidence": fact.confidence,
+                    "turns": fact.source.turns,
+                    "event_date": fact.event_date,
+                    "trust": fact.source.trust,
+                }
+            )
+            learnable = replace(fact, text=found.text, category=found.category)
+            return replace(carried, record=replace(row, fact=learnable))
+        case Confirmed() as row:
+            found = candidate({"text": row.text, "turns": row.source.turns})
+            return replace(carried, record=replace(row, text=found.text))
+        case _:
+            return carried
+
+
+def _check(row: Row) -> None:
+    """Raises `BadInput` where *row* says what no log says."""
+    for _, source, _ in tellings([row]):
+        checked_name(source.session_id, "session_id")
+    if isinstance(row, Superseded | Linked) and len(named(row)) == 1:
+        raise BadInput("it ties a fact to itself")
+    reason = getattr(row, "reason", "")
+    if len(reason) > _LONGEST_REASON or not reason.isprintable():
+        raise BadInput(f"reason: has at most {_LONGEST_REASON:,} characters, which can be printed")
+
+
+def _scope_of(record: Episode | Row) -> Scope | None:
+    match record:
+        case Episode(scope=scope) | Learned(fact=Fact(scope=scope)):
+            return scope
+        case _:
+            return None

@@ -1,0 +1,249 @@
+"""`nous worker` and `nous up`."""
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from secrets import token_hex
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+import structlog
+
+from nous import log
+from nous.app import World, build, fleet, watchers
+from nous.cli.framework import INTERRUPTED, App
+from nous.cli.output import counted
+from nous.domain.errors import BadInput, Misconfigured, Unavailable
+from nous.jobs.rq.quarantine_worker import run_quarantine
+from nous.redis_server import embedded
+from nous.redis_server.client import address, connect_rq, embedded_directory, masked
+from nous.redis_server.data_dir import held
+from nous.runtime.dispatch_loop import Quarantines
+from nous.runtime.worker_process import Fleet, Post
+from nous.settings import Loaded, Settings, load
+from nous.settings.model import DashboardSettings
+
+if TYPE_CHECKING:
+    from nous.jobs.rq.dashboard import Login
+
+
+_log = structlog.get_logger(__name__)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--all", "everything", is_flag=True, help="Every worker there is.")
+@click.option("--quarantine", is_flag=True, help="Run the quarantine queue instead, one job a process, and end.")
+@click.pass_obj
+def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool) -> None:
+    """Run workers in this process: dispatch their events, execute them, and sweep after the dead.
+
+    Start as many processes as you like, on as many hosts. The first Ctrl-C or SIGTERM lets what is in flight finish,
+    the second one ends at once; nothing is lost either way.
+    """
+    world = build(app.settings)
+    if everything == bool(names):
+        raise BadInput(f"name the workers, or say --all: there are {', '.join(sorted(world.workers))}")
+    names = names or sorted(world.workers)
+    for name in names:
+        world.subscription(name)
+    world.check_model()
+    if quarantine:
+        for name in names:
+            _empty_quarantine(world, name)
+    else:
+        _log.info("at work, until SIGTERM or Ctrl-C", server=masked(address(app.settings)), workers=list(names))
+        _run(world, names, app)
+        _log.info("stopped")
+
+
+@click.command()
+@click.pass_obj
+def up(app: App) -> None:
+    """Run everything on this machine: the embedded server, if that is configured, and every worker.
+
+    It sweeps the folders that are set (watch.folders) for sessions of which nobody has told.
+    When it ends the server stays, so that producers can go on; `nous down` stops it.
+    """
+    directory = app.settings.data_dir
+    world = build(app.settings)
+    world.check_model()
+    directory.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(directory / "up.lock", within=0))
+        except Unavailable:
+            raise Misconfigured(
+                f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
+            ) from None
+        click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(world.workers))}; Ctrl-C stops")
+        _run(world, sorted(world.workers), app, also=[*watchers(world)])
+    if embedded_directory(app.settings):
+        click.echo("stopped; the server stays until `nous down`")
+
+
+def _run(world: World, names: Sequence[str], app: App, *, also: Sequence[Post] = ()) -> None:
+    config = ["--config", str(app.config_path)] if app.config_path else []
+    quarantines = Quarantines([sys.executable, "-m", "nous", *config, "worker", "--quarantine"])
+    crew = fleet(world, names, open_quarantine=quarantines.open, also=also)
+    _stop_on_signals(crew, quarantines)
+    crew.start()
+    was_asked = crew.wait()
+    quarantines.stop()
+    if not was_asked:
+        raise Unavailable("a part of it has ended by itself: the log says which and why; start it again")
+
+
+def _stop_on_signals(crew: Fleet, quarantines: Quarantines) -> None:
+    """Let the first signal drain the fleet, and the second one end the process."""
+    received: list[int] = []
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1:
+            quarantines.ask_to_end()
+            os._exit(INTERRUPTED)
+        crew.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+
+
+def _empty_quarantine(world: World, name: str) -> None:
+    known_as = world.job_names.own(name)
+    run_quarantine(
+        known_as,
+        client=world.rq_client,
+        name=f"{known_as}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
+        runner=world.attempts,
+        blame=world.attempts.blame,
+    )
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def down(app: App, *, as_json: bool) -> None:
+    """Stop the embedded server of the data directory. Its data stays, and `nous up` starts it again.
+
+    Whatever works with it waits until then. A server that is not ours is never stopped.
+    """
+    directory = embedded_directory(app.settings)
+    url = masked(address(app.settings))
+    working = _working(app.settings, directory) if directory else 0
+    stopped = embedded.stop(directory) if directory else False
+    if as_json:
+        _print_json({"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working})
+    elif directory is None:
+        click.echo(f"{url} is not ours to stop")
+    else:
+        click.echo(f"stopped the server of {directory}" if stopped else f"no server was running in {directory}")
+        if stopped and working:
+            waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
+            click.echo(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
+
+
+def _working(settings: Settings, directory: Path) -> int:
+    """How many workers the server of *directory* knows. One that does not run is not started to be asked."""
+    if embedded.status(directory).state != "running":
+        return 0
+    from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
+
+    return len(workers_seen(connect_rq(settings)))
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def config(app: App, *, as_json: bool) -> None:
+    """Show the effective settings, where each comes from, and the server they lead to. Starts nothing."""
+    loaded = load(app.config_path)
+    log.configure(loaded.settings.log_level, loaded.settings.log_format)
+    if as_json:
+        _print_json(_as_object(loaded))
+    else:
+        click.echo("\n".join(_as_toml(loaded)))
+
+
+def _as_object(loaded: Loaded) -> dict[str, Any]:
+    return {
+        "file": str(loaded.file) if loaded.file else None,
+        "settings": {key: {"value": value, "origin": origin} for key, value, origin in _shown(loaded)},
+        "server": _server(loaded.settings),
+    }
+
+
+def _as_toml(loaded: Loaded) -> Iterator[str]:
+    server = _server(loaded.settings)
+    yield f"# file: {loaded.file or 'none'}"
+    yield f"# server: {server['url']}" + (f" (embedded, {server['state']})" if server["embedded"] else "")
+    for key, value, origin in _shown(loaded):
+        line = f"# {key} is not set" if value is None else f"{key} = {orjson.dumps(value).decode()}"
+        yield f"{line:<60}  # {origin}"
+
+
+def _shown(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
+    for key, value, origin in loaded.rows():
+        yield key, masked(value) if value and key in {"redis_url", "index.url"} else value, origin
+
+
+def _server(settings: Settings) -> dict[str, Any]:
+    directory = embedded_directory(settings)
+    return {
+        "url": masked(address(settings)),
+        "embedded": directory is not None,
+        "state": embedded.status(directory).state if directory else None,
+    }
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+@click.command("rq-dashboard")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=9181, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.pass_obj
+def rq_dashboard(app: App, *, host: str, port: int) -> None:
+    """Serve rq-dashboard for the configured server, an embedded one too, until interrupted.
+
+    It shows RQ's queues, workers and jobs, those of this installation. What it deletes there is not lost: events wait
+    in their streams until they are committed, and are queued again. On an address that others can reach it asks for the
+    login of the settings dashboard.username and dashboard.password, and refuses to start without them.
+    """
+    try:
+        from nous.jobs.rq import dashboard  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise Misconfigured(f"{error.name} is not installed: install nous with the extra `dashboard`") from error
+    from nous.jobs.base import JobNames  # noqa: PLC0415 - RQ is needed here only
+    from nous.jobs.rq.job import AllowListedJob  # noqa: PLC0415 - RQ is needed here only
+
+    login = _login(app.settings.dashboard)
+    if login is None and not dashboard.is_loopback(host):
+        raise Misconfigured(
+            f"whoever reaches {host} could see and delete jobs: set dashboard.username and dashboard.password "
+            "(NOUS_DASHBOARD__USERNAME, NOUS_DASHBOARD__PASSWORD), or listen on 127.0.0.1"
+        )
+    shown_as = masked(address(app.settings))
+    names = JobNames(app.settings.prefix)
+    client = connect_rq(app.settings)
+    pages = dashboard.build(client, shown_as=shown_as, job_class=AllowListedJob, names=names, login=login)
+    with dashboard.listen(pages, host=host, port=port) as server:
+        click.echo(f"rq-dashboard of {shown_as} on http://{f'[{host}]' if ':' in host else host}:{server.port}")
+        server.serve_forever()
+
+
+def _login(settings: DashboardSettings) -> "Login | None":
+    from nous.jobs.rq.dashboard import Login  # noqa: PLC0415 - an extra
+
+    if settings.username is None and settings.password is None:
+        return None
+    if not settings.username or settings.password is None or not settings.password.get_secret_value():
+        raise Misconfigured("dashboard.username and dashboard.password are needed both, or neither")
+    return Login(settings.username, settings.password.get_secret_value())

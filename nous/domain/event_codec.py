@@ -1,0 +1,248 @@
+"""Events as bytes: CloudEvents 1.0 JSON in structured mode.
+
+`type` is the event's type and also names its stream; its version is the last part of `dataschema`
+(`urn:nous:session_ended:1`), and 1 where there is none. Readers ignore fields they do not know. The smallest entry that
+is accepted is `{"data": {...}}`: what is missing is derived from the content, so that a repeat is the same event (of
+what recurs, from the moment too).
+
+Spec: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, cast
+from uuid import UUID, uuid5
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from nous.domain.errors import BadInput
+from nous.domain.events import NAMESPACE, Event, kinds
+from nous.domain.scope import Scope
+
+_ENVELOPE = {field.name for field in fields(Event)}
+_PARTS = tuple(field.name for field in fields(Scope))
+_DEFAULT_AGENT = "default"
+_NESTS = (dict, list)
+NO_SESSION = "no session (nous)"
+"""Stands for the session of an event that is of none, and of what follows from it. No session can be called so."""
+
+LONGEST_NAME = 400
+"""Characters in a session or agent id."""
+
+
+LARGEST = 16 << 20
+"""Bytes of an event. Ours have some thousands: a transcript that is no shorter travels beside its event."""
+
+
+MOST_VALUES = 100_000
+"""Values in an event. A million wrong ones, in two megabytes, would make a gigabyte of complaints."""
+
+_MOST_COMPLAINTS = 1000
+
+
+class UnknownEvent(BadInput):
+    """A type or a version that this release does not know. It is parked, for a release that does."""
+
+
+def encode(event: Event) -> bytes:
+    """Write *event* as the wire knows it. Raises `BadInput` if that is larger than anybody would read."""
+    data = {
+        name: value
+        for name in _names(type(event))
+        if name not in _ENVELOPE and (value := getattr(event, name)) is not None
+    }
+    message = {
+        "specversion": "1.0",
+        "id": event.id,
+        "source": event.source,
+        "type": event.type,
+        "subject": event.session_id,
+        "time": event.time,
+        "datacontenttype": "application/json",
+        "dataschema": f"urn:nous:{event.type}:{event.schema_version}",
+        "correlationid": event.trace_id,
+        "causationid": event.caused_by,
+        "traceparent": event.traceparent,
+        "data": {"session_id": event.session_id, "agent_id": event.agent_id, "scope": event.scope, **data},
+    }
+    present = {name: value for name, value in message.items() if value is not None}
+    raw = orjson.dumps(present, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
+    if len(raw) > LARGEST:
+        raise too_large(len(raw))
+    return raw
+
+
+def too_large(size: int) -> BadInput:
+    """What is wrong with an event of *size* bytes, and what to do."""
+    return BadInput(
+        f"the event has {size:,} bytes, and none may have more than {LARGEST:,}: send its transcript by reference, as "
+        "a file (dataref file://) or uploaded, which `nous publish` does"
+    )
+
+
+def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = None) -> Event:
+    """Read one event. *type_hint* is the type of the stream it stood in, *accepted_at* when the stream took it.
+
+    Raises:
+        UnknownEvent: its type or version is not one of this release's.
+        BadInput: it is not an event; the text says which field is wrong, and never quotes the content.
+    """
+    message = _json_object(raw)
+    kind = _kind(message, type_hint)
+    data = message.get("data")
+    if not isinstance(data, dict):
+        raise BadInput(f"{type_hint}: data has to be a JSON object")
+    _refuse_crowd(cast("dict[str, Any]", data))
+    candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
+    try:
+        return _aware(_adapter(kind).validate_python(candidate))
+    except ValidationError as error:
+        raise BadInput(f"{kind.type}: {_in_words(error)}") from None
+
+
+def _aware(event: Event) -> Event:
+    """*event* with its times in UTC where their writer named no zone; naive ones cannot be compared with others.
+
+    Raises `BadInput` for a time that UTC has no year for: whoever has to tell it in UTC would stumble.
+    """
+    found = {name: getattr(event, name) for name in _names(type(event))}
+    times = {name: value for name, value in found.items() if isinstance(value, datetime)}
+    for name in (name for name, value in times.items() if value.tzinfo and not _has_utc(value)):
+        raise BadInput(f"data.{name}: in UTC it is not in any of the years 1 to 9999")
+    naive = {name: value.replace(tzinfo=UTC) for name, value in times.items() if value.tzinfo is None}
+    return replace(event, **naive) if naive else event
+
+
+def _has_utc(time: datetime) -> bool:
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
+
+
+@cache
+def _names(kind: type[Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _json_object(raw: bytes | str) -> dict[str, Any]:
+    if len(raw) > LARGEST:
+        raise too_large(len(raw))
+    if not raw:
+        raise BadInput("the entry has no field named event, or an empty one")
+    try:
+        message = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadInput(f"not JSON: {error.msg} at character {error.pos}") from None
+    if not isinstance(message, dict):
+        raise BadInput(f"a JSON object was expected, not {type(message).__name__}")
+    return cast("dict[str, Any]", message)
+
+
+def _refuse_crowd(data: dict[str, Any]) -> None:
+    """Raise `BadInput` if there are more values in *data* than anybody should have to look at."""
+    count, inner = 0, [data]
+    while inner:
+        each: Any = inner.pop()
+        count += len(each)
+        if count > MOST_VALUES:
+            raise BadInput(
+                f"data has more than {MOST_VALUES:,} values: send what is so long by reference, as `nous publish` does"
+            )
+        inner.extend(found for found in (each.values() if isinstance(each, dict) else each) if type(found) in _NESTS)
+
+
+def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
+    name = message.get("type", type_hint)
+    kind = kinds().get(name) if isinstance(name, str) else None
+    if kind is None or name != type_hint:
+        raise UnknownEvent(f"the stream of {type_hint} holds an event of the unknown type {str(name)[:80]!r}")
+    version = str(message.get("dataschema") or f":{kind.schema_version}").rpartition(":")[2]
+    if version != str(kind.schema_version):
+        raise UnknownEvent(
+            f"{kind.type} has version {version[:20]!r}; this release reads version {kind.schema_version}"
+        )
+    return kind
+
+
+def _filled(
+    message: Mapping[str, Any], data: Mapping[str, Any], kind: type[Event], accepted_at: datetime
+) -> dict[str, Any]:
+    """The fields of an event, with what a brief producer left out."""
+    time = message.get("time") or accepted_at
+    # Without a word of its own on when it was, what recurs is told apart by when it was said.
+    moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
+    event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
+    event_id = event_id if _is_uuid(event_id) else uuid5(NAMESPACE, str(event_id))
+    return {
+        **data,
+        "id": event_id,
+        "time": time,
+        "source": message.get("source") or "unknown",
+        "scope": _scope(data.get("scope")),
+        "agent_id": checked_name(data.get("agent_id") or _DEFAULT_AGENT, "data.agent_id"),
+        "session_id": _session(data.get("session_id") or message.get("subject"), kind),
+        "trace_id": message.get("correlationid") or event_id,
+        "caused_by": message.get("causationid"),
+        "traceparent": message.get("traceparent"),
+    } | ({"dataref": message["dataref"]} if message.get("dataref") and "dataref" not in data else {})
+
+
+def _scope(value: object) -> object:
+    """*value*, or the usual scope. Raises `BadInput` where it names a part that no scope has: two would become one."""
+    odd = value.keys() - _PARTS if isinstance(value, dict) else ()
+    if odd:
+        raise BadInput(f"data.scope: has the parts {', '.join(_PARTS)}, and not {str(min(odd))[:40]!r}")
+    return value or Scope()
+
+
+def _session(value: object, kind: type[Event]) -> str:
+    return NO_SESSION if is_of_none(value, kind) else checked_name(value, "data.session_id")
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError as error:  # orjson reads deeper nesting than it writes
+        raise BadInput(f"data is nested too deeply: {error}") from None
+
+
+def _is_uuid(value: object) -> bool:
+    if isinstance(value, UUID):
+        return True
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def checked_name(value: object, what: str) -> str:
+    """*value*, which is *what*, if it can be the id of a session or an agent. Raises `BadInput`."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
+        raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
+    if value == NO_SESSION:
+        raise BadInput(f"{what} cannot be {NO_SESSION!r}, which stands for the session of events that are of none")
+    return value
+
+
+def is_of_none(session: object, kind: type[Event]) -> bool:
+    """Whether *session*, which an event of *kind* names, stands for none."""
+    return session == NO_SESSION and not kind.needs_session
+
+
+def _in_words(error: ValidationError) -> str:
+    """What is wrong and where, without the content: it may hold what must not be logged."""
+    if error.error_count() > _MOST_COMPLAINTS:
+        return f"{error.error_count():,} of its values are wrong"
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    return "; ".join(f"data.{'.'.join(str(part)[:80] for part in p['loc'])}: {p['msg']}" for p in problems[:5])
+
+
+@cache
+def _adapter(kind: type[Event]) -> TypeAdapter[Event]:
+    return TypeAdapter(kind)

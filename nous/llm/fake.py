@@ -1,0 +1,60 @@
+"""A model that says what it was told to say, for tests and for trying things out without a provider."""
+
+from collections.abc import Callable, Iterable
+from threading import Lock
+
+from nous.domain.episode import Tokens
+from nous.llm.base import Question, Reply
+from nous.text.token_estimate import estimate
+
+Answer = str | Reply | Exception
+
+
+class Scripted:
+    """Answers each question with what *answers* gives for it, or with the next of them; an exception is raised.
+
+    `questions` are those that were asked, in order. Threads may share it.
+    """
+
+    def __init__(self, answers: Callable[[Question], Answer] | Iterable[Answer], *, id: str = "scripted:model") -> None:  # noqa: A002 (as the port calls it)
+        self._id = id
+        self._lock = Lock()
+        self._questions: list[Question] = []
+        self._answer = answers if callable(answers) else _one_by_one(answers)
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        with self._lock:
+            return tuple(self._questions)
+
+    def ask(self, question: Question, /) -> Reply:
+        """Answer *question*; see `Model.ask`.
+
+        Raises:
+            LookupError: there were fewer answers than questions.
+        """
+        with self._lock:
+            self._questions.append(question)
+        answer = self._answer(question)
+        if isinstance(answer, Exception):
+            raise answer
+        return self._reply(question, answer) if isinstance(answer, str) else answer
+
+    def _reply(self, question: Question, text: str) -> Reply:
+        tokens = Tokens(estimate(question.system) + estimate(question.user), estimate(text))
+        return Reply(text=text, model=self._id, tokens=tokens, is_whole=bool(text.strip()))
+
+
+def _one_by_one(answers: Iterable[Answer]) -> Callable[[Question], Answer]:
+    left = list(answers)
+
+    def next_of(_: Question) -> Answer:
+        if not left:
+            raise LookupError("the script has no answer left")
+        return left.pop(0)
+
+    return next_of

@@ -1,0 +1,194 @@
+"""Pinned answers in Redis, each a string. Their names, and that of the drops, stand in `nous.llm.redis.keys`."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from itertools import chain
+from typing import Any
+from uuid import UUID, uuid4
+
+import redis
+
+from nous.domain import record_codec
+from nous.domain.errors import Misconfigured
+from nous.domain.scope import Scope
+from nous.llm.base import Failure, Question, Reply
+from nous.llm.circuit_state import GLANCE, Outage, Pauses
+from nous.llm.redis.keys import LlmKeys
+from nous.llm.state import Failing, Pause, Reservation, Spending
+from nous.redis_support.errors import translated
+from nous.redis_support.scripts import Scripts
+
+_DROPS = 7 * 86400
+"""Seconds that drops are counted after the last one: far longer than any question takes."""
+
+_ALL = "all"
+"""Of which every subject's answers were dropped."""
+
+
+class RedisPins:
+    """`Pins` on one Redis primary, each for *answer_ttl* seconds. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
+        self._client: Any = client
+        self._keys = keys or LlmKeys()
+        self._answer_ttl = answer_ttl
+        self._run = Scripts(client, package="nous.llm.redis")
+
+    def drops(self, scope: Scope, subject: UUID) -> int:
+        with translated():
+            return sum(map(int, filter(None, self._client.hmget(self._keys.drops(scope), str(subject), _ALL))))
+
+    def find(self, question: Question, model: str) -> Reply | None:
+        with translated():
+            raw: bytes | None = self._client.get(self._keys.answer(question, model))
+            if raw is None:
+                return None
+            try:
+                return record_codec.decode(Reply, raw)
+            except Misconfigured:
+                # Of another release, or damaged: as good as none, and in the way of another.
+                self._client.delete(self._keys.answer(question, model))
+                return None
+
+    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+        matter = question.matter
+        keys = self._keys.drops(matter.scope), self._keys.answer(question, model)
+        drops = "" if matter.drops is None else matter.drops
+        arguments = (str(matter.subject), drops, record_codec.encode(reply), self._answer_ttl)
+        return record_codec.decode(Reply, self._run("pin", keys, arguments))
+
+    def drop(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
+        """Forget the answers about *subject*, or all of *scope*; returns how many. With *dry_run* it only counts."""
+        if not dry_run:
+            self._count_drop(scope, _ALL if subject is None else str(subject))
+        with translated():
+            found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
+            return len(found) if dry_run or not found else int(self._client.unlink(*found))
+
+    def _count_drop(self, scope: Scope, of: str) -> None:
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.hincrby(self._keys.drops(scope), of, 1)
+            pipe.expire(self._keys.drops(scope), _DROPS)
+            pipe.execute()
+
+
+_DAY = 24 * 3600
+_LIVES = (8 * _DAY, _DAY)
+"""Tokens are shown for a week. What is held for a call is asked for until the call is over, which takes no day."""
+
+
+class RedisAllowance:
+    """An `Allowance` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
+        self._client: Any = client
+        self._keys = keys or LlmKeys()
+        self._run = Scripts(client, package="nous.llm.redis")
+
+    def reserve(self, reservation: Reservation, *, limit: int) -> bool:
+        return bool(self._book("reserve", reservation, reservation.tokens, limit))
+
+    def settle(self, reservation: Reservation, *, spent: int) -> None:
+        self._book("settle", reservation, spent)
+
+    def spending(self, day: date) -> tuple[Spending, ...]:
+        with translated():
+            raw: dict[bytes, bytes] = self._client.hgetall(self._keys.tokens(day))
+        tokens = {field.decode(): int(value) for field, value in raw.items()}
+        scopes = sorted({Scope.parse(field.partition(":")[2]) for field in tokens})
+        return tuple(
+            Spending(
+                scope=scope, day=day, spent=tokens.get(f"spent:{scope}", 0), reserved=tokens.get(f"reserved:{scope}", 0)
+            )
+            for scope in scopes
+        )
+
+    def _book(self, script: str, reservation: Reservation, *figures: int) -> Any:
+        keys = (self._keys.tokens(reservation.day), self._keys.token_calls(reservation.day))
+        scope = str(reservation.scope)
+        return self._run(script, keys, (scope, f"{scope}/{reservation.id}", *figures, *_LIVES))
+
+
+_WEEK = 7 * 24 * 3600
+
+
+class RedisOutages:
+    """`Outages` on one Redis primary; an outage is forgotten when nothing was noted for two days.
+
+    *client* must not decode responses. *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        keys: LlmKeys | None = None,
+        *,
+        pauses: Pauses | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._client: Any = client
+        self._keys = keys or LlmKeys()
+        self._pauses = pauses or Pauses()
+        self._run = Scripts(client, clock, package="nous.llm.redis")
+
+    def enter(self, provider: str, *, probe: float) -> Pause | None:
+        return _pause(self._run("enter", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
+
+    def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
+        keys = (self._keys.outages, self._keys.said(uuid4().hex))
+        given = repr(until.timestamp()) if until else ""
+        course = self._pauses.after(failure)
+        policy = (repr(self._pauses.longest), repr(course.first), repr(course.cap), course.begins)
+        return _pause(self._run("failed", keys, (provider, failure.value, given, *policy)))
+
+    def passed(self, provider: str) -> None:
+        with translated():
+            self._client.hdel(self._keys.outages, provider)
+
+    def put_back(self, provider: str) -> None:
+        self._run("put_back", (self._keys.outages,), (provider,))
+
+    def failing(self, provider: str, question: str) -> Failing | None:
+        with translated():
+            found = self._client.get(self._keys.failing(provider, question))
+        return record_codec.decode(Failing, found) if found else None
+
+    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
+        with translated():
+            self._client.set(self._keys.failing(provider, question), record_codec.encode(failing), ex=_WEEK)
+
+    def current(self) -> Mapping[str, Pause]:
+        with translated():
+            found: dict[bytes, bytes] = self._client.hgetall(self._keys.outages)
+        return {provider.decode(): record_codec.decode(Outage, raw).pause() for provider, raw in sorted(found.items())}
+
+
+def _pause(found: list[Any] | None) -> Pause | None:
+    """A pause as a script returns it: its end, since when, what failed, how often."""
+    if not found:
+        return None
+    ends, since, failure, failures = found
+    return Outage(since=float(since), failure=Failure(failure.decode()), failures=failures).pause(until=float(ends))
+
+
+class RedisTally:
+    """A `Tally` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
+        self._client: Any = client
+        self._keys = keys or LlmKeys()
+        self._run = Scripts(client, package="nous.llm.redis")
+
+    def count(self, model: str, **counts: int) -> None:
+        fields = ((f"{name}:{model}", added) for name, added in counts.items())
+        self._run("count", (self._keys.calls, self._keys.said(uuid4().hex)), tuple(chain.from_iterable(fields)))
+
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        with translated():
+            found: dict[bytes, bytes] = self._client.hgetall(self._keys.calls)
+        by_model: dict[str, dict[str, int]] = defaultdict(dict)
+        for field, value in sorted(found.items()):
+            name, _, model = field.decode().partition(":")
+            by_model[model][name] = int(value)
+        return dict(sorted(by_model.items()))

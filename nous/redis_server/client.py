@@ -1,0 +1,235 @@
+"""The way to the server. Every client is built here, with its limits stated.
+
+redis-py repeats a command whose reply was lost, without a word: whatever is sent through `connect` has to be safe to
+repeat. RQ's commands are not, and RQ changes the timeouts of the pool it is given, so it gets a client of its own.
+"""
+
+import re
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import redis
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection, parse_url
+from redis.retry import Retry
+from typing_extensions import override
+
+from nous.domain.errors import Misconfigured, NousError, Unavailable
+from nous.redis_server import embedded
+from nous.redis_server.data_dir import locate
+from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
+from nous.settings.model import EMBEDDED, Settings
+
+CLIENT = "?ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem"
+"""How a URL names a certificate of one's own."""
+
+_OF_CERTIFICATE = (
+    ("Hostname mismatch", "connect by a name that stands in the certificate"),
+    ("IP address mismatch", "connect by a name that stands in the certificate"),
+    ("certificate has expired", "have it renewed"),
+    ("", "name the certificate of its authority in redis_url: ?ssl_ca_certs=/path/ca.pem"),
+)
+_OF_TALK = {
+    "CERTIFICATE_REQUIRED": f"name a client certificate in redis_url: {CLIENT}",
+    "UNKNOWN_CA": "the server does not know who signed the client certificate (ssl_certfile)",
+    "BAD_CERTIFICATE": "the server does not take the client certificate (ssl_certfile)",
+    "HANDSHAKE_FAILURE": f"the server may want a client certificate: {CLIENT}",
+}
+
+
+_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+
+
+def check_files(options: Mapping[str, object]) -> None:
+    """Raises `ValueError` where a file is not there that *options*, of a URL, name: redis-py would blame the server."""
+    for name in _FILES:
+        if name in options and not Path(str(options[name])).is_file():
+            raise ValueError(f"there is no file {options[name]} ({name})")
+
+
+def trouble(error: BaseException) -> str | None:
+    """What is wrong, and the remedy; None where *error* has nothing to do with TLS."""
+    found = next((each for each in _chain(error) if isinstance(each, ssl.SSLError)), None)
+    said = str(error)
+    if isinstance(found, ssl.SSLCertVerificationError):
+        reason = found.verify_message
+        remedy = next(what for sign, what in _OF_CERTIFICATE if sign in reason)
+        return f"its certificate is not trusted: {reason.rstrip('.')}; {remedy}"
+    for sign, remedy in _OF_TALK.items():
+        if sign in said:
+            return remedy
+    return f"{found}; check the files that redis_url names" if found else None
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+SOCKET_TIMEOUT = 15.0
+"""Seconds to wait for a reply; whatever blocks on the server has to block for less."""
+
+MAX_CONNECTIONS = 32
+"""Connections of one client; who finds none free waits up to SOCKET_TIMEOUT for one."""
+
+RETRIES = 3
+
+_HEALTH_CHECK = 30
+_CREDENTIALS = re.compile(r"(?<=://)([^:@/]*):.*@")
+_PASSWORD = re.compile(r"(?<=password=)[^&]*")
+
+
+def resolve(settings: Settings) -> str:
+    """The URL of the server that is configured; an embedded one is started unless it runs.
+
+    Raises:
+        Misconfigured: there is nothing to start, or the data directory cannot be used.
+        Unavailable: the embedded server did not answer in time.
+    """
+    directory = embedded_directory(settings)
+    return embedded.ensure(directory) if directory else settings.redis_url
+
+
+def address(settings: Settings) -> str:
+    """Like `resolve`, but nothing is started."""
+    directory = embedded_directory(settings)
+    return locate(directory).url if directory else settings.redis_url
+
+
+def embedded_directory(settings: Settings) -> Path | None:
+    """Where the embedded server keeps its data; None if the server is somebody else's."""
+    if not settings.redis_url.startswith(EMBEDDED):
+        return None
+    named = settings.redis_url.removeprefix(EMBEDDED)
+    return Path(named).expanduser() if named else settings.data_dir
+
+
+def connect(settings: Settings) -> redis.Redis:
+    """A client for commands that are safe to repeat. Values are bytes; threads may share it.
+
+    An embedded server that dies later is started again by whoever finds it dead, unless it was stopped on purpose. One
+    that cannot write, its disk being full say, can still be read.
+
+    Raises:
+        Unavailable: the server does not answer.
+        Misconfigured: it refuses these credentials, the URL is wrong, or an embedded server cannot be started.
+    """
+    return _reached(_client(settings, retries=RETRIES), settings)
+
+
+def connect_rq(settings: Settings) -> redis.Redis:
+    """A client for RQ alone: never repeats a command. Raises as `connect`."""
+    return _reached(_client(settings, retries=0), settings)
+
+
+def masked(url: str) -> str:
+    """*url* without its password."""
+    return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
+
+
+class _Readable(AbstractConnection):
+    """A connection that is taken for sound when the server only cannot write: whoever reads can go on."""
+
+    @override
+    def check_health(self) -> None:
+        try:
+            super().check_health()
+        except redis.ResponseError as error:
+            if not cannot_write(error):
+                raise
+
+
+class _TcpConnection(_Readable, Connection):
+    pass
+
+
+class _TlsConnection(_Readable, SSLConnection):
+    pass
+
+
+class _UnixConnection(_Readable, UnixDomainSocketConnection):
+    pass
+
+
+class EmbeddedConnection(_UnixConnection):
+    """A connection that brings its server back when it finds it dead."""
+
+    def __init__(self, *, directory: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._directory = Path(directory)
+
+    @override
+    def _connect(self) -> Any:
+        try:
+            return super()._connect()
+        except (ConnectionRefusedError, FileNotFoundError):
+            self._revive()
+            return super()._connect()
+
+    def _revive(self) -> None:
+        try:
+            embedded.revive(self._directory)
+        except NousError as error:  # those who use the connection, RQ among them, know the errors of redis-py
+            raise redis.ConnectionError(str(error)) from error
+
+
+def _client(settings: Settings, *, retries: int) -> redis.Redis:
+    url = resolve(settings)
+    options: dict[str, Any] = {
+        "protocol": 2,
+        "decode_responses": False,
+        "client_name": settings.prefix,
+        "socket_timeout": SOCKET_TIMEOUT,
+        "socket_connect_timeout": SOCKET_TIMEOUT,
+        "health_check_interval": _HEALTH_CHECK,
+        "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), retries=retries),
+        "max_connections": MAX_CONNECTIONS,
+        "timeout": SOCKET_TIMEOUT,
+    }
+    directory = embedded_directory(settings)
+    if directory:
+        options |= {"connection_class": EmbeddedConnection, "directory": str(directory.resolve())}
+    elif not url.startswith("unix:"):
+        options["socket_keepalive"] = True
+    try:
+        check_files(parse_url(url))
+        options.setdefault("connection_class", _connection_class(url))
+        return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
+    except ValueError as error:
+        raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
+
+
+def _connection_class(url: str) -> type[_Readable]:
+    """Raises `ValueError` if *url* names no way to reach a server."""
+    ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
+    return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
+
+
+def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
+    url = masked(address(settings))
+    try:
+        client.ping()
+    except (redis.AuthenticationError, redis.ResponseError) as error:
+        if cannot_write(error):
+            return client  # whoever reads has what he needs, and who writes is told what is wrong
+        if is_not_allowed(error):
+            raise not_allowed(error) from None
+        raise Misconfigured(
+            f"the server at {url} refuses: {error}; correct the user and password in redis_url"
+        ) from None
+    except redis.RedisError as error:
+        if reason := trouble(error):
+            raise Misconfigured(f"no safe way to the server at {url}: {reason}") from None
+        if url.startswith("rediss:") and "closed by server" in str(error):
+            raise Unavailable(
+                f"the server at {url} closed the connection; it may want a client certificate: {CLIENT} in redis_url"
+            ) from None
+        raise Unavailable(
+            f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
+        ) from None
+    return client

@@ -1,0 +1,170 @@
+"""Where an embedded server lives on disk.
+
+<data directory>/redis/      mode 0700
+  server.sock                where it listens; a link in the file system cannot be longer than 107 bytes, so where
+                             the path is longer the socket is /tmp/nous-<uid>/<hash of the path>.sock
+  server.log  server.pid
+  appendonlydir/             the data
+  election.lock              held by whoever is starting or stopping it
+  alive.lock                 held by the server as long as it lives
+  stopped                    it was stopped on purpose, so only an explicit start may bring it back
+"""
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from errno import EACCES
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+
+from nous.domain.errors import Misconfigured, Unavailable
+
+LONGEST_SOCKET = 100
+"""Bytes in the path of a socket: a little below what every Unix allows."""
+
+# Not the directory that TMPDIR names: every process has to come to the same path, whatever its environment.
+_SHARED = Path("/tmp")  # noqa: S108 - what is made in it is private, and refused if it is not
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The files of one server."""
+
+    home: Path
+    socket: Path
+
+    @property
+    def url(self) -> str:
+        return f"unix://{quote(str(self.socket))}"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "server.log"
+
+    @property
+    def pid(self) -> Path:
+        return self.home / "server.pid"
+
+    @property
+    def election(self) -> Path:
+        return self.home / "election.lock"
+
+    @property
+    def alive(self) -> Path:
+        return self.home / "alive.lock"
+
+    @property
+    def stopped(self) -> Path:
+        return self.home / "stopped"
+
+
+def locate(directory: Path) -> Place:
+    """The place of the server whose data directory is *directory*, by whatever path it was reached."""
+    home = Path(os.path.realpath(directory.expanduser())) / "redis"
+    socket = home / "server.sock"
+    if len(os.fsencode(socket)) > LONGEST_SOCKET:
+        name = sha256(os.fsencode(home)).hexdigest()[:16]
+        socket = _SHARED / f"nous-{os.getuid()}" / f"{name}.sock"
+    return Place(home, socket)
+
+
+def prepare(place: Place) -> None:
+    """Make the directories, for nobody but the user.
+
+    Raises:
+        Misconfigured: the data directory cannot be written, or somebody else owns the socket's directory.
+    """
+    with disk_trouble(place):
+        place.home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for private in {place.home, place.socket.parent}:
+            private.mkdir(exist_ok=True, mode=0o700)
+            _make_private(private)
+        if not os.access(place.home, os.W_OK | os.X_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES), str(place.home))
+
+
+@contextmanager
+def disk_trouble(place: Place) -> Generator[None]:
+    """Turn what the file system refuses into a message that says where and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise Misconfigured(
+            f"cannot keep data in {place.home.parent}: {error.strerror} ({error.filename or place.home}). Make it a "
+            "writable directory with free space, or name another one with data_dir or NOUS_DATA_DIR"
+        ) from error
+
+
+def _make_private(directory: Path) -> None:
+    """Take from others what a copy or a mounted volume may have given them."""
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise Misconfigured(
+            f"{directory} has to be a directory of this user, since who can open the server's socket can read "
+            "everything; remove it, or run as its owner"
+        )
+    if found.st_mode & 0o077:
+        directory.chmod(0o700)
+
+
+_LAST_STREAM = 2
+
+_POLL = 0.02
+"""Seconds between two tries: a file lock is waited for without end, or not at all."""
+
+
+@contextmanager
+def held(path: Path, *, within: float) -> Generator[int]:
+    """Hold the lock on *path* alone, and yield its descriptor; a child that inherits it goes on holding the lock.
+
+    Raises:
+        Unavailable: somebody else held it for *within* seconds.
+    """
+    descriptor = _beyond_streams(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    try:
+        _take(descriptor, path, until=time.monotonic() + within)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Whether any process holds the lock on *path*."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two who look do not see each other
+    finally:
+        os.close(descriptor)
+
+
+def _beyond_streams(descriptor: int) -> int:
+    """*descriptor*, not in place of a standard stream that is closed: a child gets its own there, and lost the lock."""
+    if descriptor > _LAST_STREAM:
+        return descriptor
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, path: Path, *, until: float) -> None:
+    while not _taken(descriptor, fcntl.LOCK_EX):
+        if time.monotonic() > until:
+            raise Unavailable(f"{path} is still locked by another process; look what holds it with `fuser {path}`")
+        time.sleep(_POLL)
+
+
+def _taken(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,259 @@
+"""A server of our own, shared by every process that names its directory, and stopped only when told.
+
+Any number of processes may ask for it at once. The election lock lets one of them act; the server itself inherits a
+second lock, alive, which the kernel frees when it dies. So a server that is slow is never taken for a dead one, and
+whoever started it may be killed at any moment without harm.
+"""
+
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import redis
+import structlog
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server import binary, data_dir
+from nous.redis_server.data_dir import Place, disk_trouble, locate, prepare
+
+PATIENCE = 60.0
+"""Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
+
+MOMENT = 3.0
+"""Seconds in which a server that cannot write may come to do so, before it is not stopped; it tries once a second."""
+
+_SILENT = 3.0
+"""Seconds of waiting for a server that does not answer, of which nothing is said."""
+
+_PAUSE = 5_000
+"""Milliseconds for which nobody else's changes are taken while a server is about to end."""
+_POLL = 0.02
+"""Seconds between two looks at a server that comes or goes; it tells nobody when it does."""
+_LONGEST_LOG = 1_000_000
+_LOG_LINES = 8
+_OCCUPIED = "BUSY "
+"""How the answer begins of a server that does nothing else until a long script has ended."""
+_LEAST_SPACE = 1_000_000
+"""Bytes below which a server that ended is taken to have found the disk full, since its log may have as well."""
+
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known of a server without touching it. `busy`: it lives and does not answer."""
+
+    state: Literal["running", "busy", "stopped"]
+    url: str
+    log: Path
+
+
+def ensure(directory: Path) -> str:
+    """The URL of the server of *directory*, which is started unless it runs.
+
+    Raises:
+        Misconfigured: there is no program to start, the directory cannot be used, or the server ends at once.
+        Unavailable: the server lives and did not answer in time.
+    """
+    place = locate(directory)
+    if not place.stopped.exists() and _answers(place):
+        return place.url
+    prepare(place)
+    with disk_trouble(place), data_dir.held(place.election, within=2 * PATIENCE):
+        place.stopped.unlink(missing_ok=True)
+        _bring_up(place)
+    return place.url
+
+
+def revive(directory: Path) -> None:
+    """Bring the server back if it died; one that was stopped on purpose stays down.
+
+    Raises:
+        Unavailable: it was stopped, or lives and did not answer in time.
+        Misconfigured: as for `ensure`.
+    """
+    place = locate(directory)
+    if not place.home.is_dir():
+        raise Unavailable(f"the data of the embedded server is gone: there is no {place.home}")
+    with disk_trouble(place), data_dir.held(place.election, within=2 * PATIENCE):
+        if place.stopped.exists():
+            raise Unavailable(f"the embedded server of {place.home.parent} was stopped; `nous up` starts it again")
+        _bring_up(place)
+
+
+def stop(directory: Path) -> bool:
+    """Stop the server of *directory* and wait until it is gone; False if none ran. Its data stays.
+
+    Raises:
+        Unavailable: it did not end in time, or goes on since its disk does not take what it has accepted last.
+    """
+    place = locate(directory)
+    if not place.home.is_dir():
+        return False
+    with disk_trouble(place), data_dir.held(place.election, within=2 * PATIENCE):
+        place.stopped.touch()
+        if not data_dir.is_held(place.alive):
+            return False
+        try:
+            _shut_down(place)
+        except BaseException:  # it goes on: whoever finds it dead later is to bring it back
+            place.stopped.unlink(missing_ok=True)
+            raise
+    return True
+
+
+def status(directory: Path) -> Status:
+    """How the server of *directory* is. Starts and changes nothing."""
+    place = locate(directory)
+    if not data_dir.is_held(place.alive):
+        return Status("stopped", place.url, place.log)
+    return Status("running" if _answers(place) else "busy", place.url, place.log)
+
+
+def _bring_up(place: Place) -> None:
+    if _comes_up(place):
+        return
+    _spawn(place, binary.find())
+    if not _comes_up(place):
+        raise Misconfigured(f"the server ended as soon as it began; {_last_words(place)}")
+
+
+def _comes_up(place: Place) -> bool:
+    """Wait for the server that lives; False if there is none (any more)."""
+    began, has_told = time.monotonic(), False
+    while data_dir.is_held(place.alive):
+        if _answers(place):
+            return True
+        waited = time.monotonic() - began
+        if waited > PATIENCE:
+            raise Unavailable(f"the server of {place.home} lives but does not answer; see {place.log}")
+        if waited > _SILENT and not has_told:
+            _log.warning("the server lives and does not answer yet", log=str(place.log), patience=f"{PATIENCE:g} s")
+            has_told = True
+        time.sleep(_POLL)
+    return False
+
+
+def _spawn(place: Place, program: Path) -> None:
+    """Start *program*, which leaves its parent behind by itself and keeps the descriptor of the alive lock."""
+    _turn_over(place.log)
+    with data_dir.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
+        place.socket.unlink(missing_ok=True)
+        _clear_unfinished(place)
+        try:
+            subprocess.run(
+                [program, *_options(place)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(alive,),
+                start_new_session=True,
+                umask=0o077,
+                check=False,  # how it went is told by whether it lives
+            )
+        except OSError as error:
+            raise Misconfigured(f"cannot run {program}: {error.strerror}") from error
+
+
+def _clear_unfinished(place: Place) -> None:
+    """Remove the files that servers were writing when they were killed: they may hold what was forgotten since."""
+    for pattern in ("temp-*.aof", "temp-*.rdb"):
+        for path in place.home.glob(pattern):
+            path.unlink()
+
+
+def _options(place: Place) -> list[str]:
+    chosen = {
+        "daemonize": "yes",
+        "port": "0",
+        "unixsocket": str(place.socket),
+        "unixsocketperm": "700",
+        "dir": str(place.home),
+        "pidfile": str(place.pid),
+        "logfile": str(place.log),
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "aof-load-truncated": "yes",
+        "save": "",
+        "maxmemory-policy": "noeviction",
+    }
+    return [word for name, value in chosen.items() for word in (f"--{name}", value)]
+
+
+def _answers(place: Place) -> bool:
+    """Whether it serves. An error is an answer as well, as of a server whose disk is full, which can still be read."""
+    with _client(place) as client:
+        try:
+            client.ping()
+        except redis.ResponseError as error:
+            return not str(error).startswith(_OCCUPIED)
+        except redis.RedisError:  # among them that it is still loading
+            return False
+        return True
+
+
+def _shut_down(place: Place) -> None:
+    """End it once its disk has what it has accepted: it would end without that, too, and say nothing."""
+    began, behind_since = time.monotonic(), inf
+    while data_dir.is_held(place.alive):
+        with _client(place) as client:
+            try:
+                if _has_written(client):
+                    client.shutdown()
+                else:
+                    behind_since = min(behind_since, time.monotonic())
+                    if time.monotonic() > behind_since + MOMENT:
+                        _let_go_on(place, client)
+                reason = "it goes on answering"
+            except redis.RedisError as error:  # it may have to finish writing its first file before it can end
+                reason = str(error)
+        if time.monotonic() > began + PATIENCE:
+            raise Unavailable(f"the server of {place.home} does not stop: {reason}; its process is in {place.pid}")
+        time.sleep(_POLL)
+
+
+def _has_written(client: redis.Redis) -> bool:
+    """Whether all that the server has accepted is in its file; from now on it accepts nothing for some seconds."""
+    client.client_pause(_PAUSE, all=False)
+    # Asked only now: before it reads what comes next, a server writes down what came before, or keeps it in its buffer.
+    info: Any = client.info("persistence")
+    return not info.get("aof_buffer_length", 0)
+
+
+def _let_go_on(place: Place, client: redis.Redis) -> NoReturn:
+    client.client_unpause()
+    free = shutil.disk_usage(place.home).free
+    raise Unavailable(
+        f"the server was not stopped: it cannot write what it has taken last into {place.home} (its disk is full, say: "
+        f"{free} bytes are free), and would lose it; make room there, then stop it again. {place.log} says more"
+    )
+
+
+def _client(place: Place) -> redis.Redis:
+    return redis.Redis(
+        unix_socket_path=str(place.socket),
+        socket_timeout=1,
+        socket_connect_timeout=1,
+        retry=Retry(NoBackoff(), retries=0),
+        protocol=2,
+    )
+
+
+def _turn_over(log: Path) -> None:
+    if log.exists() and log.stat().st_size > _LONGEST_LOG:
+        log.replace(log.with_suffix(".log.old"))
+
+
+def _last_words(place: Place) -> str:
+    free = shutil.disk_usage(place.home).free
+    if free < _LEAST_SPACE:
+        return f"there are only {free} bytes free on the disk of {place.home}"
+    lines = place.log.read_text("utf-8", errors="replace").splitlines()
+    return "\n  ".join([f"the end of {place.log}:", *lines[-_LOG_LINES:]])

@@ -1,0 +1,93 @@
+"""Refuses a server on which a promise could not be kept, and tells of one that keeps none for now."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import redis
+import structlog
+
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.redis_server.binary import OLDEST
+from nous.redis_support.errors import cannot_write, translated
+
+Info = Mapping[str, Any]
+
+_log = structlog.get_logger(__name__)
+
+
+def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
+    """Ask the server what it is. INFO is enough: managed servers deny CONFIG.
+
+    Raises:
+        Misconfigured: nous cannot run on it, or it may lose data and *allow* is not set; each reason with its remedy.
+        Unavailable: it does not answer.
+    """
+    try:
+        info = cast("Info", client.info())
+    except redis.ResponseError as error:
+        raise Misconfigured(f"the server does not tell what it is: {error}; allow this user INFO") from error
+    except redis.RedisError as error:
+        raise Unavailable(f"the server does not answer: {error}") from error
+    dangers = unsafe(info)
+    refused = unworkable(info)
+    if dangers and not allow:
+        refused += (*dangers, "if it is safe by other means, set allow_unsafe_redis = true")
+    if refused:
+        raise Misconfigured("this server is refused: " + "; ".join(refused))
+    for danger in dangers:
+        _log.warning("unsafe server allowed", reason=danger)
+
+
+def dangers(client: redis.Redis) -> tuple[str, ...]:
+    """How the server could lose what it has accepted, as it is set now.
+
+    Raises:
+        Unavailable: it does not answer.
+    """
+    with translated():
+        return unsafe(cast("Info", client.info()))
+
+
+def write_trouble(client: redis.Redis) -> str | None:
+    """Why the server takes nothing at the moment, in its own words; None if it does, as far as it knows.
+
+    Raises:
+        Unavailable: it does not answer.
+    """
+    with translated():
+        try:
+            client.ping()
+        except redis.ResponseError as error:
+            if cannot_write(error):
+                return str(error)
+            raise
+    return None
+
+
+def unworkable(info: Info) -> tuple[str, ...]:
+    """Why nous cannot run on the server at all."""
+    problems: list[str] = []
+    version = str(info.get("redis_version", "0.0"))
+    if _parsed(version) < OLDEST:
+        problems.append(f"it is version {version}, and 7.0 is the oldest that has what is needed")
+    mode = info.get("redis_mode") or info.get("server_mode") or "standalone"
+    if mode != "standalone":
+        problems.append(f"it runs in {mode} mode, and one script has to reach all keys: use a single primary")
+    if info.get("role", "master") != "master":
+        problems.append("it is a replica, which cannot be written: use its primary")
+    return tuple(problems)
+
+
+def unsafe(info: Info) -> tuple[str, ...]:
+    """How the server could lose what it has accepted, with the remedy."""
+    problems: list[str] = []
+    policy = info.get("maxmemory_policy", "unknown")
+    if policy != "noeviction":
+        problems.append(f"maxmemory-policy is {policy}: `CONFIG SET maxmemory-policy noeviction`, and in its file")
+    if info.get("aof_enabled") != 1:
+        problems.append("it has no append-only file: `CONFIG SET appendonly yes`, and in its file")
+    return tuple(problems)
+
+
+def _parsed(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -1,0 +1,52 @@
+"""Loads and runs the Lua scripts of a package. Each file says at its top what it promises and what it is given."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import redis
+from redis.commands.core import Script
+
+from nous.redis_support.errors import translated
+
+
+class Scripts:
+    """Runs what lies in `scripts` of *package*. Each script gets the time in its last argument: "" for the server's.
+
+    `clock.lua`, which reads that argument, and the package's own `prelude.lua` come before each of them.
+    """
+
+    def __init__(self, client: redis.Redis, clock: Callable[[], float] | None = None, *, package: str) -> None:
+        self._client = client
+        self._clock = clock
+        self._package = package
+        # Read now, not when it is needed: by then another release may have been installed beneath this process.
+        self._sources = _sources(package)
+        self._loaded: dict[str, Script] = {}
+
+    def __call__(self, name: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+        now = "" if self._clock is None else repr(self._clock())
+        script = self._loaded.get(name) or self._loaded.setdefault(name, self._register(name))
+        with translated():
+            return script(keys=keys, args=[*arguments, now])
+
+    def _register(self, name: str) -> Script:
+        parts = _clock(), self._sources["prelude.lua"], self._sources[f"{name}.lua"]
+        return self._client.register_script("".join(parts))
+
+
+def register(client: redis.Redis, package: str, name: str) -> Script:
+    """The script *name* of *package* alone, without a clock or prelude; sent as its digest once the server knows it."""
+    return client.register_script((resources.files(package) / "scripts" / f"{name}.lua").read_text("utf-8"))
+
+
+@cache
+def _clock() -> str:
+    return (resources.files("nous.redis_support") / "clock.lua").read_text("utf-8")
+
+
+@cache
+def _sources(package: str) -> Mapping[str, str]:
+    files = (resources.files(package) / "scripts").iterdir()
+    return {each.name: each.read_text("utf-8") for each in files if each.name.endswith(".lua")}

@@ -1,0 +1,297 @@
+"""Handing over sessions: from a file or a list of messages to a `session_ended` event."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid5
+
+import orjson
+
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.event_codec import checked_name
+from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent, SessionTouched
+from nous.domain.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.store.transcript_source import Uploads, compacting_name, dataref_of, upload
+from nous.transcript import Transcript, parse_transcript, read_transcript
+from nous.transcript.io.byte_source import Tap
+from nous.transcript.load import Session, damage, refusal, session_content, split_sessions
+from nous.transcript.model import Notes
+
+AT_ONCE = "it can be read only once, and workers read a session later: save it to a file, and publish that"
+"""Why nothing is handed over that comes from a pipe, and what to do."""
+
+Messages = Sequence[Mapping[str, Any]]
+
+Warn = Callable[[str], object]
+"""Is told what has to be known of a session that is handed over all the same."""
+
+
+def logged(what: str) -> None:
+    """Log *what* as a warning, where nobody is there to be told."""
+    # Producers run inside of programs of others, which configure no structlog: that would write to their output.
+    logging.getLogger(__name__).warning(what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a producer says of a session that its transcript may not say.
+
+    *compacting* means that it goes on, and that its agent is about to forget the beginning.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    agent_id: str = "default"
+    session_id: str | None = None
+    format: str | None = None
+    reason: str = "other"
+    compacting: bool = False
+
+
+class Handover:
+    """Makes events of sessions. Content of up to *inline_limit* bytes travels in the event, larger one beside it.
+
+    It is sent unless *needs_upload* says that nobody is going to ask for that event's.
+    """
+
+    def __init__(
+        self,
+        uploads: Uploads,
+        keys: StoreKeys,
+        *,
+        inline_limit: int,
+        clock: Callable[[], datetime],
+        needs_upload: Callable[[SessionEvent], bool] = lambda _: True,
+    ) -> None:
+        self._needs_upload = needs_upload
+        self._uploads = uploads
+        self._keys = keys
+        self._inline_limit = inline_limit
+        self._clock = clock
+
+    def of_file(self, path: Path, about: About, *, send: bool = False, warn: Warn = logged) -> Iterator[SessionEvent]:
+        """The sessions in a file, usually one; each refers to the file, or, with *send*, holds what it says.
+
+        A file of several sessions is always taken apart and sent, since a reference names a whole file; of those that
+        cannot be used it is told in the end. *warn* is told of a file that is packed and damaged: what comes before the
+        damage is handed over.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: it is a pipe, cannot be read, is of no known format, holds nothing that anybody said, or is a text
+                that tells no speaker and was not said to be a transcript; or the session or the agent cannot be called
+                so.
+        """
+        _check_file(path)
+        notes = Notes()
+        parts = tuple(split_sessions(path, notes))
+        if parts:
+            _warn_of_damage(path, notes.skipped, warn)
+            if about.session_id is not None and len(parts) > 1:
+                raise BadInput(f"{path} holds {len(parts)} sessions; they cannot all be called {about.session_id!r}")
+            yield from self._of_parts(path, parts, about)
+            return
+        transcript = _read(path, about)
+        _warn_of_damage(path, transcript.skipped, warn)
+        about = _named(about, _said(transcript) or _name_of(path))
+        if send:
+            yield self.of_content(_plain(path, about.format), about)
+        else:
+            yield self._event(about, transcript, dataref=path.resolve().as_uri())
+
+    def _of_parts(self, path: Path, parts: Sequence[Session], about: About) -> Iterator[SessionEvent]:
+        complaints: list[BadInput] = []
+        for part in parts:
+            try:
+                event = self.of_content(part.content, replace(about, session_id=part.id))
+            except BadInput as error:
+                complaints.append(error)
+            else:
+                yield event
+        if complaints:
+            counts = f"{len(complaints)} of its {len(parts)} sessions"
+            raise BadInput(f"{path}: {counts} cannot be used, the first because: {complaints[0]}")
+
+    def of_content(self, content: bytes | str | Messages, about: About) -> SessionEvent:
+        """The session whose transcript is *content*: the text of a file, or a list of chat messages."""
+        transcript = parse_transcript(content, format=about.format)
+        about = _named(about, _said(transcript) or transcript.digest[:32])
+        whole = _as_bytes(content)
+        inline = _as_inline(content)
+        if inline is not None and len(whole) <= self._inline_limit:
+            return self._event(about, transcript, inline=inline)
+        name = about.session_id or ""
+        name = compacting_name(name) if about.compacting else name
+        dataref = dataref_of(whole, keys=self._keys, scope=about.scope, session_id=name)
+        event = self._event(about, transcript, dataref=dataref)
+        if self._needs_upload(event):
+            upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
+        return event
+
+    def touched(
+        self, session: str | Path, about: About, *, background: bool = False, at: datetime | None = None
+    ) -> SessionTouched:
+        """That a session has moved on, *at* that time or now: the one in the file *session*, or else of that id.
+
+        A file is read for the id of its session alone, and not at all where *about* names it.
+
+        Raises:
+            NotFound: there is no such file.
+            BadInput: it is no file of one session, or has no id yet; or the session or the agent cannot be called so.
+        """
+        path = _file_named(session)
+        if path is None and about.session_id is not None:
+            raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
+        about = _named(about, str(session)) if path is None else _named_after(path, about)
+        dataref, moment = path.resolve().as_uri() if path else None, at or self._clock()
+        told = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
+        event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, told))))
+        return SessionTouched(
+            id=event_id,
+            time=self._clock(),
+            source="nous/touch",
+            scope=about.scope,
+            agent_id=about.agent_id,
+            session_id=about.session_id or "",
+            trace_id=event_id,
+            dataref=dataref,
+            format=about.format,
+            at=moment,
+            background=background,
+        )
+
+    def _event(
+        self,
+        about: About,
+        transcript: Transcript,
+        *,
+        dataref: str | None = None,
+        inline: str | tuple[Mapping[str, Any], ...] | None = None,
+    ) -> SessionEvent:
+        session_id = about.session_id or transcript.digest[:32]
+        # The same session with the same transcript is the same event, however often and by whomever it is published.
+        # Content that is sent along is another event than a file that is referred to, since one may work where the
+        # other is dead; when both do, the second is skipped.
+        carrier = "file" if dataref and dataref.startswith("file:") else "content"
+        kind = SessionCompacting if about.compacting else SessionEnded
+        name = f"{kind.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
+        event_id = uuid5(NAMESPACE, name)
+        said: dict[str, Any] = {
+            "id": event_id,
+            "trace_id": event_id,
+            "time": self._clock(),
+            "source": "nous/publish",
+            "session_id": session_id,
+            "transcript": inline,
+            "dataref": dataref,
+            **_of_both(about, transcript),
+        }
+        if about.compacting:
+            return SessionCompacting(**said, at=transcript.ended_at or self._clock())
+        header = transcript.header
+        return SessionEnded(
+            **said,
+            reason=about.reason,
+            started_at=transcript.started_at,
+            ended_at=transcript.ended_at,
+            cwd=header.cwd,
+            git={"branch": header.git_branch} if header.git_branch else None,
+            model=header.model,
+        )
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise BadInput(f"{path} is a directory; name the files in it")
+    if path.is_fifo():
+        raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+
+
+def _read(path: Path, about: About) -> Transcript:
+    transcript = read_transcript(path, format=about.format)
+    if reason := refusal(transcript, was_told=about.format is not None):
+        raise BadInput(f"{path} {reason}")
+    return transcript
+
+
+def _file_named(session: str | Path) -> Path | None:
+    """The file that *session* is the path of; None where it is an id. Raises `NotFound` for the path of no file."""
+    path = Path(session)
+    if "\0" not in str(session) and path.exists():
+        return path
+    if isinstance(session, Path) or path.name != session:
+        raise NotFound(f"there is no file {session}")
+    return None
+
+
+def _named_after(path: Path, about: About) -> About:
+    """*about* with the id that the session in the file is published under. Raises `BadInput`."""
+    _check_file(path)
+    if any(split_sessions(path)):
+        raise BadInput(f"{path} holds many sessions; touch each by its id")
+    if about.session_id is not None:
+        return _named(about, about.session_id)
+    return _named(about, _said(_read(path, about)) or _name_of(path))
+
+
+def _said(transcript: Transcript) -> str:
+    """What *transcript* says that its session is called; empty if it says nothing, or a blank."""
+    return (transcript.header.session_id or "").strip()
+
+
+def _named(about: About, otherwise: str) -> About:
+    """*about* with an id of the session: the one that was given, or *otherwise*. Raises `BadInput`, as events would."""
+    session_id = otherwise if about.session_id is None else about.session_id
+    checked_name(about.agent_id, "the id of an agent")
+    return replace(about, session_id=checked_name(session_id, "the id of a session"))
+
+
+def _of_both(about: About, transcript: Transcript) -> dict[str, Any]:
+    """What an event says of a session, whether it has ended or goes on."""
+    return {
+        "scope": about.scope,
+        "agent_id": about.agent_id,
+        "digest": transcript.digest,
+        "bytes": transcript.bytes,
+        "format": about.format,
+    }
+
+
+def _as_bytes(content: bytes | str | Messages) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    return content.encode(errors="replace") if isinstance(content, str) else orjson.dumps([dict(m) for m in content])
+
+
+def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any], ...] | None:
+    """*content* as an event can hold it; None for bytes that are not UTF-8, which JSON cannot keep as they are."""
+    if isinstance(content, bytes):
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            return None
+    return content if isinstance(content, str) else tuple(content)
+
+
+def _plain(path: Path, name: str | None) -> bytes:
+    """The content of a session, unpacked if it was packed, and all of it if it lies in many files."""
+    with session_content(path, format=name) as stream:
+        return Tap.on(stream).buffered().read()
+
+
+def _name_of(path: Path) -> str:
+    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`."""
+    # Files of one name in two folders are two sessions, so the folder is part of the name.
+    name, folder = path.name.split(".")[0], path.resolve().parent
+    if name == "transcript":
+        return folder.name
+    return f"{name.removeprefix('transcript-')}-{sha256(str(folder).encode()).hexdigest()[:6]}"
+
+
+def _warn_of_damage(path: Path, skipped: Mapping[str, int], warn: Warn) -> None:
+    if reason := damage(skipped):
+        warn(f"{path}: {reason}; what comes before the damage is handed over")

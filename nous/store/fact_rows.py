@@ -1,0 +1,273 @@
+"""A row of the fact log as it stands in the store: `<chain> <kind> <slot> <JSON>`.
+
+The chain is a hash of everything up to here: of the chain before, and of the rest of the entry. Whoever knows the chain
+of one entry can tell whether a log still continues what was read.
+
+A block is the unit of growth (a string never has to be moved as a whole when the log grows), and so few that a scope of
+100,000 facts is read with some hundred commands.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Self
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nous.domain.effects import AppendFacts
+from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LogVersion, Row, Superseded, embedding
+from nous.domain.record_codec import decode, encode
+from nous.store.base import LogSlice
+
+_CHAIN_BYTES = 16
+_NO_SLOT = "-"
+_KINDS: dict[str, type[Row]] = {
+    "learned": Learned,
+    "confirmed": Confirmed,
+    "superseded": Superseded,
+    "linked": Linked,
+    "embedded": Embedded,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a row's vector stands: it is the *index*-th of its scope, and has *dim* numbers. Written `17x384`."""
+
+    index: int
+    dim: int
+
+    def __str__(self) -> str:
+        return f"{self.index}x{self.dim}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        if text == _NO_SLOT:
+            return None
+        index, _, dim = text.partition("x")
+        return cls(int(index), int(dim))
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """A row in its place: after the entry whose chain went into its own."""
+
+    chain: str
+    kind: str
+    slot: Slot | None
+    json: bytes
+
+    @classmethod
+    def after(cls, chain: str, row: Row, slot: Slot | None) -> Self:
+        kind, json = _NAMES[type(row)], encode(row)
+        rest = _rest(kind, slot, json)
+        return cls(blake2b(chain.encode() + b" " + rest, digest_size=_CHAIN_BYTES).hexdigest(), kind, slot, json)
+
+    @classmethod
+    def decode(cls, raw: bytes) -> Self:
+        """Read what `encode` wrote.
+
+        Raises:
+            Misconfigured: it is something else.
+        """
+        try:
+            chain, kind, slot, json = raw.split(b" ", 3)
+            return cls(chain.decode(), kind.decode(), Slot.parse(slot.decode()), json)
+        except ValueError:
+            raise Misconfigured("the fact log holds an entry that is not one of its rows") from None
+
+    def encode(self) -> bytes:
+        return self.chain.encode() + b" " + _rest(self.kind, self.slot, self.json)
+
+    @property
+    def row(self) -> Row:
+        """The row itself, decoded anew at each access.
+
+        Raises:
+            Misconfigured: it is of a kind, or in a form, that this release does not know.
+        """
+        if self.kind not in _KINDS:
+            raise Misconfigured(f"the fact log holds a row of the kind {self.kind!r}: it needs a newer release")
+        return decode(_KINDS[self.kind], self.json)
+
+
+def _rest(kind: str, slot: Slot | None, json: bytes) -> bytes:
+    return b" ".join((kind.encode(), str(slot or _NO_SLOT).encode(), json))
+
+
+def chained(rows: Sequence[tuple[Row, Slot | None]], after: LogVersion) -> tuple[tuple[LogEntry, ...], LogVersion]:
+    """*rows* as entries that continue the log at *after*, and the version which the log has then."""
+    entries: list[LogEntry] = []
+    chain, vectors = after.chain, after.vectors
+    for row, slot in rows:
+        entry = LogEntry.after(chain, row, slot)
+        entries.append(entry)
+        chain, vectors = entry.chain, vectors + (slot is not None)
+    return tuple(entries), LogVersion(after.n + len(entries), chain, after.epoch, vectors)
+
+
+VECTORS_PER_BLOCK = 4096
+LONGEST_RUN = 1024
+"""Vectors that one command carries: 1.5 MB at 384 dimensions."""
+_FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The slot of a vector, and the embedder that made it."""
+
+    embedder: str
+    slot: Slot
+
+    @property
+    def block(self) -> int:
+        return self.slot.index // VECTORS_PER_BLOCK
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the block."""
+        return self.slot.index % VECTORS_PER_BLOCK * self.size
+
+    @property
+    def size(self) -> int:
+        """Bytes of the vector."""
+        return self.slot.dim * _FLOAT_BYTES
+
+    def adjoins(self, other: "Place") -> bool:
+        """Whether this is the next place after *other*, in the same block."""
+        return (
+            self.embedder == other.embedder
+            and self.slot == Slot(other.slot.index + 1, other.slot.dim)
+            and self.block == other.block
+        )
+
+
+def runs(places: Iterable[Place]) -> Iterator[list[Place]]:
+    """*places* in order, cut into runs that one command can read or write. No run is empty."""
+    run: list[Place] = []
+    for place in places:
+        if run and not (place.adjoins(run[-1]) and len(run) < LONGEST_RUN):
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """Entries that continue a log, the version it has then, and the vectors as bytes, each with its place."""
+
+    entries: tuple[LogEntry, ...]
+    version: LogVersion
+    vectors: tuple[tuple[Place, bytes], ...]
+
+
+def continuation(write: AppendFacts) -> Continuation:
+    """Work out what *write* adds to the log it expects.
+
+    Raises:
+        BadInput: a vector is missing, superfluous, zero, not finite or not one-dimensional.
+        Misconfigured: an embedder made vectors of different lengths.
+    """
+    embedders = _embedders(write)
+    _check_dimensions(embedders, write.vectors)
+    rows: list[tuple[Row, Slot | None]] = []
+    vectors: list[tuple[Place, bytes]] = []
+    for row in write.rows:
+        embedded = embedding(row)
+        if embedded is None:
+            rows.append((row, None))
+            continue
+        fact_id, embedder = embedded
+        vector = write.vectors[fact_id]
+        slot = Slot(write.expected.vectors + len(vectors), len(vector))
+        rows.append((row, slot))
+        vectors.append((Place(embedder, slot), _float32(vector)))
+    entries, version = chained(rows, write.expected)
+    return Continuation(entries, version, tuple(vectors))
+
+
+def _embedders(write: AppendFacts) -> dict[UUID, str]:
+    """The embedder of each fact that has to come with a vector."""
+    learned = Counter(row.fact.id for row in write.rows if isinstance(row, Learned))
+    embedded = [found for row in write.rows if (found := embedding(row))]
+    embedders = dict(embedded)
+    if repeated := [fact_id for fact_id, times in learned.items() if times > 1]:
+        raise BadInput(f"fact {repeated[0]} is learned twice in one append")
+    if len(embedders) < len(embedded):
+        raise BadInput("a fact gets two vectors in one append")
+    if odd := embedders.keys() ^ write.vectors.keys():
+        raise BadInput(f"fact {min(odd)} has a vector and no embedder, or an embedder and no vector")
+    return embedders
+
+
+def _check_dimensions(embedders: Mapping[UUID, str], vectors: "Mapping[UUID, NDArray[np.float32]]") -> None:
+    dimensions: dict[str, int] = {}
+    for fact_id, embedder in embedders.items():
+        vector = vectors[fact_id]
+        if vector.ndim != 1 or not 0 < float(vector @ vector) < math.inf:
+            raise BadInput(f"the vector of fact {fact_id} is zero, not finite or not one-dimensional")
+        if len(vector) != dimensions.setdefault(embedder, len(vector)):
+            raise Misconfigured(f"{embedder} made vectors of {dimensions[embedder]} and of {len(vector)} numbers")
+
+
+def _float32(vector: "NDArray[np.float32]") -> bytes:
+    return vector.astype("<f4").tobytes()
+
+
+def slice_of(
+    entries: Sequence[LogEntry],
+    version: LogVersion,
+    *,
+    complete: bool,
+    embedder: str | None,
+    fetch: Callable[[Sequence[Place]], Sequence[bytes]],
+) -> LogSlice:
+    """Decode *entries*, which end at *version*, with the vectors by *embedder* that *fetch* finds in their places.
+
+    Without an *embedder*, each fact comes with the vector that it got last.
+
+    Raises:
+        Misconfigured: an entry or a vector is not what a log of this release holds.
+    """
+    rows = tuple(entry.row for entry in entries)
+    places: dict[UUID, Place] = {}
+    for row, entry in zip(rows, entries, strict=True):
+        if (found := embedding(row)) and entry.slot is not None and embedder in {None, found[1]}:
+            places[found[0]] = Place(found[1], entry.slot)
+    stored = fetch(tuple(places.values())) if places else ()
+    vectors = {fact_id: _vector(raw, place) for (fact_id, place), raw in zip(places.items(), stored, strict=True)}
+    slots = {fact_id: place.slot.index for fact_id, place in places.items()}
+    return LogSlice(version=version, rows=rows, vectors=vectors, slots=slots, complete=complete)
+
+
+def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersion | None) -> LogVersion:
+    """The version that a log had, whose version is *head* now, when *entries*, which follow *after*, ended it."""
+    before = after or LogVersion()
+    if before.n + len(entries) == head.n:
+        return head
+    chain = entries[-1].chain if entries else before.chain
+    vectors = before.vectors + sum(entry.slot is not None for entry in entries)
+    return LogVersion(before.n + len(entries), chain, head.epoch, vectors)
+
+
+def as_rows(stored: Sequence[bytes], places: Sequence[Place], dim: int) -> NDArray[np.float32]:
+    """Vectors of *dim* numbers as they are *stored* in *places*, a row for each."""
+    rows = [_vector(raw, place) for raw, place in zip(stored, places, strict=True)]
+    return np.stack(rows) if rows else np.empty((0, dim), dtype=np.float32)
+
+
+def _vector(raw: bytes, place: Place) -> NDArray[np.float32]:
+    if len(raw) != place.size:
+        raise Misconfigured(
+            f"vector {place.slot.index} of {place.embedder} has {len(raw)} bytes in the store; "
+            f"its row says {place.slot.dim} numbers of 4 bytes"
+        )
+    return np.frombuffer(raw, dtype="<f4").astype(np.float32, copy=False)

@@ -1,0 +1,81 @@
+"""Decisions in Redis: those that were kept, and those that were said and wait to be kept.
+
+A session may end before the worker that keeps its decisions has come to them, as after a pause of all workers. What
+that worker has not committed is therefore read from the stream; at rest this is nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import redis
+import structlog
+
+from nous.bus.base import Lane
+from nous.bus.dead_letter import accepted_at
+from nous.bus.redis.entries import whole_entries
+from nous.bus.redis.keys import BusKeys
+from nous.domain.episode import Decision
+from nous.domain.errors import BadInput
+from nous.domain.event_codec import decode as decode_event
+from nous.domain.events import DecisionRecorded, episode_id
+from nous.domain.record_codec import decode
+from nous.domain.scope import Scope
+from nous.redis_support.errors import translated
+from nous.store.base import in_order
+from nous.store.keys import StoreKeys
+
+MOST_WAITING = 2000
+"""Entries of a stream that are looked at; behind more of them, keeping has to come first."""
+
+log = structlog.get_logger(__name__)
+
+
+class RedisDecisions:
+    """`DecisionSource` on one Redis primary. *group* is the worker that keeps decisions."""
+
+    def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys, group: str) -> None:
+        self._client: Any = client  # narrowed where its answers enter
+        self._keys = keys
+        self._bus_keys = bus_keys
+        self._group = group
+
+    def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
+        # First what waits: a decision that is kept between the two looks would else be seen by neither.
+        waiting = {event.id: event.decision for event in self._waiting(scope, episode_id)}
+        with translated():
+            kept: dict[bytes, bytes] = self._client.hgetall(self._keys.decisions(scope, episode_id))
+        return in_order(
+            (waiting | {UUID(name.decode()): decode(Decision, each) for name, each in kept.items()}).values()
+        )
+
+    def _waiting(self, scope: Scope, wanted: UUID) -> Iterator[DecisionRecorded]:
+        for lane in Lane:
+            for entry, fields in self._uncommitted(self._bus_keys.stream(DecisionRecorded.type, lane)):
+                event = _told(entry.decode(), fields.get(b"event", b""))
+                if event and event.scope == scope and episode_id(scope, event.session_id) == wanted:
+                    yield event
+
+    def _uncommitted(self, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+        """The entries that the group has pending, or has not been offered yet, and some in between.
+
+        They come in pages, so that no more of them is in memory than fits, whatever a foreign producer has put there.
+        """
+        with translated():
+            groups = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
+            group = next((each for each in groups if each["name"] == self._group.encode()), None)
+            pending = self._client.xpending(stream, self._group)["min"] if group and group["pending"] else None
+        after = pending or (b"(" + group["last-delivered-id"] if group else b"-")
+        for number, entry in enumerate(whole_entries(self._client, stream, after=after.decode())):
+            if number == MOST_WAITING:
+                log.warning("decisions wait to be kept; not all of them are seen", stream=stream)
+                return
+            yield entry
+
+
+def _told(entry: str, raw: bytes) -> DecisionRecorded | None:
+    try:
+        event = decode_event(raw, type_hint=DecisionRecorded.type, accepted_at=accepted_at(entry))
+    except BadInput:
+        return None  # whoever keeps decisions sets it aside, with the reason
+    return event if isinstance(event, DecisionRecorded) else None

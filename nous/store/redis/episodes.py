@@ -1,0 +1,126 @@
+"""Episodes in Redis, with what each was made from. How they are written stands in `nous.store.redis.plans`."""
+
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+import orjson
+import redis
+from pydantic import TypeAdapter, ValidationError
+
+from nous.domain.episode import Episode
+from nous.domain.errors import Misconfigured
+from nous.domain.record_codec import decode
+from nous.domain.scope import Scope
+from nous.domain.summary_input import Brief
+from nous.redis_support.errors import translated
+from nous.store.keys import StoreKeys, scope_named, unrefined_named
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def packed(brief: Brief) -> bytes:
+    """Write a brief; half of a surrogate pair, which no store holds, becomes a question mark."""
+    windows = [[[_whole(text), role, turn] for text, role, turn in passages] for passages in brief.windows]
+    content: dict[str, Any] = {"windows": windows, "decisions": brief.decisions}
+    return zlib.compress(orjson.dumps(content, option=orjson.OPT_UTC_Z))
+
+
+def unpacked(raw: bytes) -> Brief:
+    """Read what `packed` wrote.
+
+    Raises:
+        Misconfigured: it is something else.
+    """
+    try:
+        return _adapter().validate_json(zlib.decompress(raw))
+    except (zlib.error, ValidationError):
+        raise Misconfigured("the store holds a brief that this release cannot read") from None
+
+
+def _whole(text: str) -> str:
+    return text.encode(errors="replace").decode()
+
+
+@cache
+def _adapter() -> TypeAdapter[Brief]:
+    return TypeAdapter(Brief)
+
+
+class RedisEpisodes:
+    """`Episodes`, `EpisodeVectors` and `Briefs` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
+        stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
+        return None if stored is None else decode(Episode, stored)
+
+    def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
+        current = self.get(scope, episode_id)
+        if current is None:
+            return ()
+        names = [f"{episode_id}/{number}" for number in range(current.edition - 1, 0, -1)]
+        stored = self._ask("HMGET", self._keys.episode_editions(scope), *names) if names else ()
+        return (current, *(decode(Episode, earlier) for earlier in stored if earlier is not None))
+
+    def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
+        if limit < 1:
+            return ()
+        names = self._ask("ZRANGE", self._keys.episodes_by_end(scope), 0, limit - 1, "REV")
+        stored = self._ask("HMGET", self._keys.episodes(scope), *names) if names else ()
+        # What was erased between the two questions is None.
+        return tuple(decode(Episode, episode) for episode in stored if episode is not None)
+
+    def scopes(self) -> Sequence[Scope]:
+        return sorted(scope for name in self._ask("SMEMBERS", self._keys.scopes) if (scope := scope_named(name)))
+
+    def episode_vectors(
+        self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
+    ) -> "dict[UUID, NDArray[np.float32]]":
+        names = [str(episode_id) for episode_id in episode_ids]
+        stored = self._ask("HMGET", self._keys.episode_vectors(scope, embedder), *names) if names else ()
+        pairs = zip(episode_ids, stored, strict=True)
+        return {episode_id: np.frombuffer(raw, dtype="<f4") for episode_id, raw in pairs if raw is not None}
+
+    def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
+        names = self._ask("ZRANGE", self._keys.episodes_by_end(scope), 0, -1, "REV")
+        if not names:
+            return ()
+        current = self._ask("HMGET", self._keys.episode_versions(scope), *names)
+        embedded = set(self._ask("HKEYS", self._keys.episode_vectors(scope, embedder)))
+        states = self._ask("HMGET", self._keys.episode_vector_states(scope, embedder), *names)
+        found = zip(names, current, states, strict=True)
+        return [UUID(name.decode()) for name, now, of in found if now and not (name in embedded and _is_of(now, of))]
+
+    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
+        stored = self._ask("HGET", self._keys.briefs(scope), str(episode_id))
+        return None if stored is None else unpacked(stored)
+
+    def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
+        cursor = 0
+        while True:
+            cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
+            pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
+            places = (unrefined_named(name) for name, tried in pairs if tried.decode(errors="replace") not in but)
+            yield from (place for place in places if place)
+            if int(cursor) == 0:
+                return
+
+    def _ask(self, command: str, key: str, *arguments: str | bytes | int) -> Any:
+        with translated():
+            return self._client.execute_command(command, key, *arguments)
+
+
+def _is_of(current: bytes, state: bytes | None) -> bool:
+    """Whether a vector that was made of *state* is of the edition that is *current*.
+
+    Releases that kept no states have made it of the first, unless there is another.
+    """
+    return b"/" not in current if state is None else state == current

@@ -1,0 +1,188 @@
+"""Taking from Redis what was forgotten. The keys stand in `nous.store.keys`."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+from uuid import UUID
+
+import redis
+
+from nous.domain.episode import Episode
+from nous.domain.errors import Retryable
+from nous.domain.events import episode_id
+from nous.domain.fact import Row, tellings
+from nous.domain.record_codec import decode, encode
+from nous.domain.scope import Scope
+from nous.domain.session_state import UNFINISHED
+from nous.facts.candidate_filter import without_candidates
+from nous.facts.erase import Erased
+from nous.redis_support.errors import translated
+from nous.redis_support.scripts import Scripts
+from nous.store.erasure import Rewrite
+from nous.store.keys import StoreKeys, anchor_name, session_name, unrefined_name
+from nous.store.redis.fact_log_rewrite import RedisLogs
+from nous.store.transcript_source import compacting_name
+
+_ATTEMPTS = 20
+_NOT_REMOVED = frozenset({"forgotten", "aside", "rewriting"})
+"""Tombstones; and what `RedisLogs` removes itself: what is written aside, once its log is gone, and that it is."""
+_SIZES = {b"hash": "HLEN", b"list": "LLEN", b"zset": "ZCARD", b"set": "SCARD"}
+_MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": ("SISMEMBER", "SREM")}
+
+
+class Trace(NamedTuple):
+    """Members of a key that have to go, or with None the key itself, and *what* they are called when counted."""
+
+    what: str
+    key: str
+    members: tuple[str, ...] | None = None
+
+
+class RedisErasure:
+    """`Erasure` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
+        self._client: Any = client  # narrowed where its answers enter
+        self._keys = keys
+        self._run = Scripts(client, package="nous.bus.redis")
+        self._logs = RedisLogs(client, keys)
+
+    def episodes(self, scope: Scope) -> frozenset[UUID]:
+        with translated():
+            named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(self._keys.briefs(scope))
+            anchored = self._client.hkeys(self._keys.anchors(scope))
+        sessions = {unquote(name.decode().partition("/")[2]) for name in anchored}
+        sessions |= {unquote(key.rpartition(":")[2]) for key in self._named(scope, "courses")}
+        sessions |= {each.source.session_id for each in tellings(self.rows(scope))}
+        decided = (key.rpartition(":")[2] for key in self._named(scope, "decisions"))
+        return frozenset(
+            (
+                *(UUID(name.decode()) for name in named),
+                *map(UUID, decided),
+                *(episode_id(scope, session) for session in sessions),
+            )
+        )
+
+    def rows(self, scope: Scope) -> Sequence[Row]:
+        return self._logs.read(scope).rows
+
+    def session(self, scope: Scope, session_id: str, *, dry_run: bool = False) -> Counter[str]:
+        return self._remove(self._traces(scope, session_id), dry_run=dry_run)
+
+    def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
+        keys = (self._keys.episodes(scope), self._keys.episode_editions(scope))
+        return Counter({"candidate facts": sum(self._without(key, forms, dry_run=dry_run) for key in keys)})
+
+    def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
+        found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
+        unrefined = Trace("index entries", *self._matching(self._keys.unrefined, unrefined_name(scope, "*")))
+        listed = self._listed(session_name(scope, "") + "*")
+        known = Trace("index entries", self._keys.scopes, (str(scope),))
+        counts = self._remove((*found, unrefined, *listed, known), dry_run=dry_run)
+        if not dry_run:
+            self._logs.tidy(scope)
+        return counts
+
+    def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
+        try:
+            for _ in range(_ATTEMPTS):
+                # At each step: it takes its time, and somebody else who was forgetting may have released it.
+                self._logs.hold(scope)
+                log = self._logs.read(scope)
+                self._logs.hold(scope)
+                erased = rewrite(log.rows)
+                self._logs.hold(scope)
+                is_done = not erased.has_changed or self._logs.put(scope, log, erased)
+                self._logs.tidy(scope)
+                if is_done:
+                    return erased
+        finally:
+            self._logs.release(scope)
+        raise Retryable(f"others learn into {scope} all the time: its log was not rewritten; forget again")
+
+    def _traces(self, scope: Scope, session_id: str) -> Iterator[Trace]:
+        """All that is kept of a session, except by the log."""
+        keys, episode = self._keys, episode_id(scope, session_id)
+        name, anchored = str(episode), f"*{anchor_name('', session_id)}"
+        yield Trace("episodes", keys.episodes(scope), (name,))
+        yield Trace("earlier editions", *self._matching(keys.episode_editions(scope), f"{name}/*"))
+        yield Trace("briefs", keys.briefs(scope), (name,))
+        yield Trace("decisions", keys.decisions(scope, episode))
+        yield Trace("courses", keys.course(scope, session_id))
+        yield Trace("anchored summaries", *self._matching(keys.anchors(scope), anchored))
+        for key in self._named(scope, "episode-vectors"):
+            yield Trace("episode vectors", key, (name,))
+        for key in self._named(scope, "episode-vector-states"):
+            yield Trace("index entries", key, (name,))
+        for uploaded in (session_id, compacting_name(session_id)):
+            for key in self._scan(keys.transcript(scope, uploaded, digest="*")):
+                yield Trace("uploaded transcripts", key)
+        yield Trace("index entries", keys.episode_versions(scope), (name,))
+        yield Trace("index entries", keys.episodes_by_end(scope), (name,))
+        yield from self._listed(session_name(scope, session_id))
+        yield Trace("index entries", keys.unrefined, (unrefined_name(scope, episode),))
+        yield Trace("index entries", *self._matching(keys.anchor_states(scope), anchored))
+
+    def _remove(self, traces: Iterable[Trace], *, dry_run: bool) -> Counter[str]:
+        counts = Counter[str]()
+        for what, key, members in traces:
+            with translated():
+                kind: bytes = self._client.type(key)
+                if members and kind in _MEMBERS:
+                    counts[what] += self._remove_members(key, kind, members, dry_run=dry_run)
+                elif members is None and kind != b"none":
+                    counts[what] += self._client.execute_command(_SIZES[kind], key) if kind in _SIZES else 1
+                    if not dry_run:
+                        self._client.unlink(key)
+        return +counts
+
+    def _remove_members(self, key: str, kind: bytes, members: tuple[str, ...], *, dry_run: bool) -> int:
+        asks, removes = _MEMBERS[kind]
+        if not dry_run:
+            return int(self._client.execute_command(removes, key, *members))
+        found = (self._client.execute_command(asks, key, member) for member in members)
+        return sum(each not in {None, 0} for each in found)
+
+    def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
+        """Take the candidates from every episode in the hash *key*; returns how many."""
+        gone = 0
+        with translated():
+            for name, raw in self._client.hscan_iter(key, count=100):
+                gone += self._without_in(key, name, raw, forms, dry_run=dry_run)
+        return gone
+
+    def _without_in(self, key: str, name: bytes, raw: bytes | None, forms: Collection[str], *, dry_run: bool) -> int:
+        while raw is not None:
+            episode = decode(Episode, raw)
+            left = without_candidates(episode, forms)
+            gone = len(episode.candidate_facts) - len(left.candidate_facts)
+            if not gone or dry_run or self._run("replace", (key,), (name, raw, encode(left))):
+                return gone
+            raw = self._client.hget(key, name)
+        return 0
+
+    def _matching(self, key: str, pattern: str) -> tuple[str, tuple[str, ...]]:
+        with translated():
+            return key, tuple(name.decode() for name, _ in self._client.hscan_iter(key, match=pattern, count=1000))
+
+    def _listed(self, pattern: str) -> Iterator[Trace]:
+        """The sessions whose names match, wherever sessions are listed by how far they have come."""
+        for key in map(self._keys.sessions_at, UNFINISHED):
+            with translated():
+                names = tuple(name.decode() for name, _ in self._client.zscan_iter(key, match=pattern, count=1000))
+            yield Trace("index entries", key, names)
+
+    def _all(self, scope: Scope) -> Iterator[tuple[str, str]]:
+        """Every key of *scope*, of whichever owner, and what it is called; but not what is `_NOT_REMOVED`."""
+        for key in self._scan(f"{self._keys.prefix}:*"):
+            what = self._keys.of_scope(key, scope)
+            if what and what not in _NOT_REMOVED:
+                yield key, what
+
+    def _named(self, scope: Scope, what: str) -> Iterator[str]:
+        return (key for key, named in self._all(scope) if named == what)
+
+    def _scan(self, pattern: str) -> Iterator[str]:
+        with translated():
+            yield from sorted({key.decode() for key in self._client.scan_iter(pattern, count=1000)})

@@ -1,0 +1,105 @@
+"""The fact log in Redis. How it is written stands in `nous.store.redis.plans`.
+
+Reading takes one round trip when nothing was appended, or nothing with a vector, and two otherwise.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+import redis
+
+from nous.domain.errors import Misconfigured, Retryable
+from nous.domain.fact import LogVersion
+from nous.domain.scope import Scope
+from nous.redis_support.errors import translated
+from nous.store.base import LogSlice
+from nous.store.fact_rows import LogEntry, Place, Slot, as_rows, runs, slice_of, version_at
+from nous.store.keys import StoreKeys
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class RedisFactLog:
+    """`FactLog` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def read(
+        self,
+        scope: Scope,
+        *,
+        after: LogVersion | None = None,
+        embedder: str | None = None,
+        limit: int | None = None,
+    ) -> LogSlice:
+        """The rows after *after*, or all of them, at most *limit*, with the vectors by *embedder*.
+
+        Raises:
+            Retryable: the log was rewritten while it was read.
+            Misconfigured: what is stored contradicts itself, or needs a newer release.
+            Unavailable: Redis did not answer.
+        """
+        start = after.n if after else 0
+        head, entries = self._tail(scope, known=start, limit=limit)
+        if after and start and not _continues(head, entries, after):
+            return self.read(scope, embedder=embedder, limit=limit)
+        new = entries[1:] if start else entries
+        version = version_at(new, head, after=after)
+        return slice_of(
+            new,
+            version,
+            complete=start == 0,
+            embedder=embedder,
+            fetch=lambda places: self._vectors(scope, places, version),
+        )
+
+    def vectors(
+        self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
+    ) -> "NDArray[np.float32]":
+        places = [Place(embedder, Slot(index, dim)) for index in slots]
+        return as_rows(self._vectors(scope, places, at), places, dim)
+
+    def _tail(self, scope: Scope, *, known: int, limit: int | None) -> tuple[LogVersion, list[LogEntry]]:
+        """The log's version, and entries from the last of the *known* ones on, *limit* new ones, all at one moment."""
+        first = max(known - 1, 0)
+        last = -1 if limit is None else known + limit - 1
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.get(self._keys.fact_head(scope))
+            pipe.lrange(self._keys.fact_rows(scope), first, last)
+            head, stored = pipe.execute()
+        version = LogVersion.parse(head.decode()) if head else LogVersion()
+        # Behind the head may stand what a commit left that broke off.
+        entries = [LogEntry.decode(entry) for entry in stored[: max(version.n - first, 0)]]
+        end = version.n if limit is None else min(version.n, known + limit)
+        is_last = end == version.n
+        if version.n > first and (first + len(entries) != end or (is_last and entries[-1].chain != version.chain)):
+            raise Misconfigured(f"the fact log of {scope} is damaged: its rows do not lead to its version {version}")
+        return version, entries
+
+    def _vectors(self, scope: Scope, places: Sequence[Place], version: LogVersion) -> Sequence[bytes]:
+        found: list[bytes] = []
+        batch = list(runs(places))
+        with translated(), self._client.pipeline(transaction=True) as pipe:
+            pipe.lindex(self._keys.fact_rows(scope), version.n - 1)
+            for run in batch:
+                first, last = run[0], run[-1]
+                key = self._keys.fact_vectors(scope, first.embedder, dim=first.slot.dim, block=first.block)
+                pipe.getrange(key, first.offset, last.offset + last.size - 1)
+            last_row, *stored = cast("list[bytes]", pipe.execute())
+        if not last_row or LogEntry.decode(last_row).chain != version.chain:
+            raise Retryable(f"the fact log of {scope} was rewritten while it was read")
+        for run, raw in zip(batch, stored, strict=True):
+            size = run[0].size
+            found.extend(raw[i * size : (i + 1) * size] for i in range(len(run)))
+        return found
+
+
+def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersion) -> bool:
+    """Whether the log at *version*, whose *entries* begin with the last known one, goes on from *known*."""
+    if version.epoch != known.epoch or version.n < known.n:
+        return False
+    return entries[0].chain == known.chain

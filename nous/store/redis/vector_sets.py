@@ -1,0 +1,207 @@
+"""Facts by their vectors in vector sets, which Redis has from version 8 on; alone, or as a cluster.
+
+Each set has a mark. Both change in one script, and only while the mark is the one that was seen: who writes late, of a
+log that was rewritten since or on top of a set that was made anew, writes nothing. Whoever is about to judge brings the
+set up to the log, some rows at a time; superseded facts are taken out. A search counts if the set is then still of the
+generation that was brought up to the log, not behind, and as large as its mark says: one that was lost, evicted or cut
+short by a power failure is made anew, and never searched as if it were whole.
+
+Vectors are kept as float32. In one byte a number they would take half the room (1.2 kB a fact with its links instead of
+2.3), but cosines would be off by .002, and every proposal would have to be fetched from the log to be scored again.
+"""
+
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+from redis import exceptions
+
+from nous.domain.errors import Fatal, Retryable, Unavailable
+from nous.domain.fact import LogVersion, Superseded
+from nous.domain.scope import Scope
+from nous.facts.vector_scan import IndexUnavailable, Proposals
+from nous.redis_support.errors import translated
+from nous.store.base import FactLog, LogSlice
+from nous.store.keys import StoreKeys
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Of which generation an index is, the version up to which it is complete, and how many facts it has then.
+
+    A generation begins with an empty index: whatever was seen of an earlier one is worth nothing.
+    """
+
+    generation: str
+    version: LogVersion
+    size: int = 0
+
+    @property
+    def begun(self) -> str:
+        """All but the size, which the index itself tells."""
+        return f"{self.generation} {self.version}"
+
+    def __str__(self) -> str:
+        return f"{self.begun} {self.size}"
+
+    @classmethod
+    def parse(cls, raw: bytes) -> Self | None:
+        if not raw:
+            return None
+        generation, version, size = raw.decode().split(" ")
+        return cls(generation, LogVersion.parse(version), int(size))
+
+    def covers(self, earlier: Self) -> bool:
+        """Whether the index has had all that *earlier* tells of ever since."""
+        return self.generation == earlier.generation and self.version.n >= earlier.version.n
+
+
+ROWS_AT_ONCE = 16
+"""Rows that one script takes in, 1 to 4 ms each: meanwhile the server does nothing else."""
+
+MOST = 1000
+"""Facts that are proposed for a vector at most. To find as many, the engine looks at as many of the nearest."""
+
+_ATTEMPTS = 20
+_ROWS_READ = 8192
+_ROUNDING = 1e-6
+
+
+class VectorSets:
+    """`CandidateIndexes` on the server whose client *client* gives, with answers as bytes; fed from *log*."""
+
+    def __init__(self, client: Callable[[], Any], keys: StoreKeys, log: FactLog) -> None:
+        self._client = client
+        self._keys = keys
+        self._log = log
+
+    def of(self, scope: Scope, *, embedder: str, dim: int) -> "VectorSet":
+        return VectorSet(self._client, self._keys.candidates(scope, embedder, dim=dim), self._log, scope, embedder)
+
+    def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> int:
+        self.erase(scope)
+        return self.of(scope, embedder=embedder, dim=dim).caught_up().size
+
+    def erase(self, scope: Scope) -> int:
+        sets, marks = self._keys.candidates_of(scope)
+        with _answering():
+            client = self._client()
+            found = [key for start in (marks, sets) for key in client.scan_iter(match=f"{start}*", count=1000)]
+            for key in found:
+                client.unlink(key)
+        return sum(key.startswith(sets.encode()) for key in found)
+
+
+class VectorSet:
+    """`CandidateIndex` of one scope and embedder."""
+
+    def __init__(
+        self, client: Callable[[], Any], keys: tuple[str, str], log: FactLog, scope: Scope, embedder: str
+    ) -> None:
+        self._client = client
+        self._keys = keys
+        self._log = log
+        self._scope = scope
+        self._embedder = embedder
+        self._whole: tuple[LogVersion, Mark] | None = None
+
+    def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
+        for _ in range(_ATTEMPTS):
+            # A mark of a greater version is not enough: after a power failure it may be of rows that the log has lost.
+            known = self._whole[1] if self._whole and self._whole[0] == at else self.caught_up()
+            self._whole = at, known
+            found = self._searched(vectors, floor)
+            mark, size = self._look()
+            if mark and mark.covers(known) and mark.size == size:
+                return found
+            self._whole = None
+        raise Retryable(f"the index of {self._scope} is made anew all the time; try again")
+
+    def caught_up(self) -> Mark:
+        """Bring the set up to the log as it is now; what it has then.
+
+        Raises what `CandidateIndex.near` raises.
+        """
+        mark, size = self._look()
+        while True:
+            after = mark.version if mark else LogVersion()
+            page = self._log.read(self._scope, after=after, embedder=self._embedder, limit=ROWS_AT_ONCE)
+            if mark is None or mark.size != size or not _continues(page, mark):
+                mark, size = self._advanced(mark, Mark(token_hex(8), LogVersion(epoch=page.version.epoch)), "anew")
+                continue
+            if page.rows:
+                mark, size = self._advanced(mark, Mark(mark.generation, page.version), "", page)
+            if mark and mark.version == page.version and len(page.rows) < ROWS_AT_ONCE:
+                return mark
+
+    def _advanced(self, seen: Mark | None, to: Mark, how: str, page: LogSlice | None = None) -> tuple[Mark | None, int]:
+        """What the set has and its size after *page* was put to what *seen* tells of, or after others were faster."""
+        last = {row.fact_id: row.is_undone for row in page.rows if isinstance(row, Superseded)} if page else {}
+        gone = [str(fact_id) for fact_id, is_undone in last.items() if not is_undone]
+        back = frozenset(fact_id for fact_id, is_undone in last.items() if is_undone)
+        vectors = {**self._vectors_of(back), **page.vectors} if page else {}
+        added = [part for fact_id, vector in vectors.items() for part in (vector.astype("<f4").tobytes(), str(fact_id))]
+        mark = Mark.parse(self._run("advance", str(seen or ""), to.begun, how, len(vectors), *added, *gone))
+        return mark, mark.size if mark else 0
+
+    def _vectors_of(self, facts: Collection[UUID]) -> "Mapping[UUID, NDArray[np.float32]]":
+        """The vectors of *facts* that are current again, from the log: the set has lost them."""
+        found: dict[UUID, NDArray[np.float32]] = {}
+        version: LogVersion | None = None
+        while not found.keys() >= set(facts):
+            page = self._log.read(self._scope, after=version, embedder=self._embedder, limit=_ROWS_READ)
+            if not page.rows:
+                break
+            found |= {fact_id: vector for fact_id, vector in page.vectors.items() if fact_id in facts}
+            version = page.version
+        return found
+
+    def _searched(self, vectors: "NDArray[np.float32]", floor: float) -> list[list[tuple[UUID, float]]]:
+        bound = (1 - floor) / 2 + _ROUNDING  # a score is (1 + cosine) / 2, and this what it may be less than 1
+        options = ("WITHSCORES", "COUNT", MOST, "EF", MOST, "EPSILON", bound)
+        with _answering():
+            pipe = self._client().pipeline(transaction=False)
+            for vector in vectors:
+                pipe.execute_command("VSIM", self._keys[0], "FP32", vector.astype("<f4").tobytes(), *options)
+            answers: list[list[bytes]] = pipe.execute()
+        scored = [zip(answer[::2], answer[1::2], strict=True) for answer in answers]
+        return [[(UUID(name.decode()), 2 * float(score) - 1) for name, score in each] for each in scored]
+
+    def _look(self) -> tuple[Mark | None, int]:
+        """The mark, and the size that the set has in truth."""
+        mark, size = self._run("look")
+        return Mark.parse(mark), size
+
+    def _run(self, script: str, *arguments: str | bytes | int) -> Any:
+        source = (resources.files("nous.store.redis") / "scripts" / f"{script}.lua").read_text("utf-8")
+        with _answering():
+            return self._client().eval(source, len(self._keys), *self._keys, *arguments)
+
+
+def _continues(page: LogSlice, mark: Mark) -> bool:
+    """Whether the log from which *page* was read is the one that *mark* tells of."""
+    if mark.version.n:
+        return not page.complete
+    return mark.version.epoch == page.version.epoch
+
+
+@contextmanager
+def _answering() -> Generator[None]:
+    """Let what redis-py raises, of a cluster too, say what the caller can do about it."""
+    try:
+        with translated():
+            yield
+    except (Unavailable, exceptions.RedisClusterException) as error:
+        raise IndexUnavailable(f"the index did not answer: {error}") from error
+    except Fatal as error:
+        if isinstance(error.__cause__, exceptions.ClusterError):
+            raise IndexUnavailable(f"the index did not answer: {error}") from error
+        raise

@@ -1,0 +1,247 @@
+"""Finds the transcript that an event speaks of: inline, in a file, or uploaded.
+
+A file may have been written to since the event was published. It is read as it is now, and what has become of it is
+counted among what the transcript passed over, so that it stands in the episode. Growing is no harm: the episode is
+then of a newer version, and the event that announces that version finds it done.
+
+An upload has no TTL: it waits as long as its event does, and goes with the commit that releases it, or when its event
+is published again and nobody needs it any more (see `Bus.release`).
+"""
+
+import gzip
+import os
+import stat
+import zlib
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote
+
+from nous.domain.errors import BadInput, NotFound, Unreadable
+from nous.domain.events import Event, SessionEvent
+from nous.domain.scope import Scope
+from nous.store.keys import StoreKeys
+from nous.transcript import UnknownFormat, parse_transcript, read_transcript
+from nous.transcript.io.byte_source import Tap
+from nous.transcript.load import session_content
+from nous.transcript.model import Transcript
+
+_SCHEME = "redis:"
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+LARGEST = 256 << 20
+"""Bytes of a transcript, unpacked: whoever reads an upload holds all of it. A file is read as it comes, of any size."""
+
+_CHUNK = 1 << 20
+
+
+class Uploads(Protocol):
+    """Where uploaded transcripts wait, packed."""
+
+    def put(self, key: str, packed: bytes) -> None: ...
+
+    def fetch(self, key: str) -> bytes | None: ...
+
+
+def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
+    """Put a transcript where every worker can read it, and return its dataref: the same for the same content.
+
+    Raises `BadInput` if it is larger than anybody would read.
+    """
+    if len(content) > LARGEST:
+        raise BadInput(
+            f"the transcript has {len(content):,} bytes, and none of more than {LARGEST:,} can be uploaded: publish it "
+            "as a file that the workers can read"
+        )
+    dataref = dataref_of(content, keys=keys, scope=scope, session_id=session_id)
+    uploads.put(dataref.removeprefix(_SCHEME), gzip.compress(content, compresslevel=6, mtime=0))
+    return dataref
+
+
+def dataref_of(content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
+    """How an event refers to *content*, once that is uploaded."""
+    return f"{_SCHEME}{keys.transcript(scope, session_id, digest=sha256(content).hexdigest())}"
+
+
+def compacting_name(session_id: str) -> str:
+    """What a session that goes on is called among uploads, so that none is released by the worker of the other event.
+
+    No session can be called so: an id is printable.
+    """
+    return f"{session_id}\ncompacting"
+
+
+def key_of(dataref: str, *, within: str) -> str | None:
+    """The key that *dataref* names, if it begins with *within*: a producer may have written the name of any key."""
+    return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None
+
+
+def upload_of(event: Event, *, keys: StoreKeys) -> str | None:
+    """The key of what was uploaded for *event*; None where nothing travels beside it."""
+    dataref = event.dataref if isinstance(event, SessionEvent) else None
+    return key_of(dataref, within=keys.transcripts_of(event.scope)) if dataref else None
+
+
+def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
+    """Undo gzip or zlib.
+
+    Raises:
+        BadInput: it is neither, torn, or longer than *largest*.
+    """
+    stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+    try:
+        # Measured before any of it is kept: a megabyte may become a thousand.
+        if _is_larger(packed, largest):
+            raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
+        content = stream.decompress(packed)
+    except zlib.error as error:
+        raise BadInput(f"the uploaded transcript cannot be unpacked: {error}") from error
+    if not stream.eof:
+        raise BadInput("the uploaded transcript is torn")
+    return content
+
+
+def _is_larger(packed: bytes, largest: int) -> bool:
+    stream, size, rest = zlib.decompressobj(_GZIP_OR_ZLIB), 0, packed
+    while chunk := stream.decompress(rest, _CHUNK):
+        size, rest = size + len(chunk), stream.unconsumed_tail
+        if size > largest:
+            return True
+    return False
+
+
+GROWN = "file: grown since it was published"
+CUT = "file: cut since it was published"
+REWRITTEN = "file: rewritten since it was published"
+
+_SYSTEM = (Path("/proc"), Path("/sys"))
+"""What looks like files there tells of processes, their environment among it."""
+
+
+class StoredTranscripts:
+    """`Transcripts` from the event itself, from this host's files, and from uploads.
+
+    Of files, those in the folders *readable* are read, wherever links lead; without it all but the system's own. No
+    file has more than *largest* bytes.
+    """
+
+    def __init__(
+        self, uploads: Uploads, keys: StoreKeys, *, readable: Sequence[Path] | None = None, largest: int = LARGEST
+    ) -> None:
+        self._uploads = uploads
+        self._keys = keys
+        self._readable = readable
+        self._largest = largest
+
+    def read(self, event: SessionEvent) -> Transcript:
+        try:
+            return self._read(event)
+        except UnknownFormat:
+            # Its text says what was seen. Here that would reach logs, letters and dashboards.
+            raise Unreadable(
+                "the transcript is of no format that nous reads: `nous transcript` says what it holds"
+            ) from None
+        except BadInput as error:
+            raise Unreadable(str(error)) from error
+
+    def _read(self, event: SessionEvent) -> Transcript:
+        if event.transcript is not None:
+            return parse_transcript(event.transcript, format=event.format, source="inline")
+        match (event.dataref or "").partition(":")[0]:
+            case "redis":
+                return self._uploaded(event, event.dataref or "")
+            case "file":
+                return self._from_file(event, _path_of(event.dataref or ""))
+            case _:
+                raise BadInput("the event has no transcript: neither inline, nor a dataref of file:// or redis:")
+
+    def _uploaded(self, event: SessionEvent, dataref: str) -> Transcript:
+        key = key_of(dataref, within=self._keys.transcripts_of(event.scope))
+        if key is None:
+            raise BadInput(f"{dataref} is no transcript that was uploaded for {event.scope}")
+        packed = self._uploads.fetch(key)
+        if packed is None:
+            raise BadInput(f"{dataref} is gone: it was released, or evicted")
+        content = unpacked(packed)
+        transcript = parse_transcript(content, format=event.format, source=dataref)
+        return _compared(transcript, event, beginning=lambda length: sha256(content[:length]).hexdigest())
+
+    def _from_file(self, event: SessionEvent, named: Path) -> Transcript:
+        with _readable(named):
+            path = self._allowed(named)
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode):
+                raise BadInput(f"{named} is not a regular file")
+            if about.st_size > self._largest:
+                raise BadInput(f"{named} has {about.st_size:,} bytes; no transcript has more than {self._largest:,}")
+            transcript = replace(read_transcript(path, format=event.format), source=str(named))
+            return _compared(
+                transcript, event, beginning=lambda length: _digest_of_beginning(path, length, event.format)
+            )
+
+    def _allowed(self, named: Path) -> Path:
+        """Where *named* leads, if that may be read: whoever wrote the event may have named any file of this user."""
+        path = Path(os.path.realpath(named))  # which minds no links in a circle
+        if any(path.is_relative_to(folder) for folder in _SYSTEM):
+            raise BadInput(f"{named} is not a regular file: it is the system's own")
+        if self._readable is not None and not any(path.is_relative_to(each.resolve()) for each in self._readable):
+            raise BadInput(
+                f"{named} is in no folder of which this worker reads: publish it with its content uploaded, or name "
+                "its folder in worker.readable"
+            )
+        return path
+
+
+def _path_of(dataref: str) -> Path:
+    """The path of a file URL (RFC 8089): absolute, percent-encoded, on this host."""
+    rest = dataref.removeprefix("file:")
+    if rest.startswith("//"):
+        host, _, rest = rest.removeprefix("//").partition("/")
+        if host not in {"", "localhost"}:
+            raise BadInput(f"{dataref} is on the host {host!r}: publish it with its content uploaded")
+        rest = f"/{rest}"
+    path = unquote(rest, errors="surrogateescape")
+    if not path.startswith("/") or "\0" in path:
+        raise BadInput(f"{dataref} does not name a file: write file:///absolute/path")
+    return Path(path)
+
+
+@contextmanager
+def _readable(path: Path) -> Generator[None]:
+    try:
+        yield
+    except (FileNotFoundError, NotFound) as error:
+        raise BadInput(f"{path} is gone, or on another host: publish it again with its content uploaded") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{path} cannot be read: {error}") from error
+
+
+def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callable[[int], str]) -> Transcript:
+    """*transcript*, with a note of what has become of it since *event* was published."""
+    change = _change(transcript, event, beginning)
+    return replace(transcript, skipped={**transcript.skipped, change: 1}) if change else transcript
+
+
+def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[int], str]) -> str | None:
+    """What has become of it; *beginning* gives the digest of so many bytes from its start."""
+    length = transcript.bytes if event.bytes is None else event.bytes
+    digest = transcript.digest if event.digest is None else event.digest.lower()
+    if (length, digest) == (transcript.bytes, transcript.digest):
+        return None
+    if transcript.bytes < length:
+        return CUT
+    if transcript.bytes > length and (event.digest is None or beginning(length) == digest):
+        return GROWN
+    return REWRITTEN
+
+
+def _digest_of_beginning(path: Path, length: int, name: str | None) -> str:
+    digest = sha256()
+    with session_content(path, format=name) as raw:
+        stream = Tap.on(raw).buffered()
+        while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
+            digest.update(chunk)
+            length -= len(chunk)
+    return digest.hexdigest()

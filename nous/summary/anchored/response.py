@@ -1,0 +1,106 @@
+"""What a model is asked for an anchored summary, and how its answer is read."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, cast
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from nous.domain.anchored_summary import LABELS, AnchoredSummary, AnchoredSummarySection, label_of
+from nous.domain.errors import BadInput
+from nous.domain.summary_input import BETWEEN, Passage
+from nous.summary.anchored.retention import lines_of
+from nous.text.sentences import TICKS
+
+_PROSE = frozenset({"intent", "current_state"})
+"""Sections that may be running text; the others are lists, by custom."""
+
+_FOREIGN = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
+_RUN = re.compile("`{3,}")
+
+
+def _as_lines(value: object) -> object:
+    """A text as its one item, never as its characters; None as nothing; numbers as they are written."""
+    if value is None:
+        return []
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [str(item) if isinstance(item, int | float) and not isinstance(item, bool) else item for item in items]
+
+
+_Lines = Annotated[list[str], BeforeValidator(_as_lines)]
+
+
+class AnchoredAnswer(BaseModel):
+    """The anchored summary that replaces the one so far."""
+
+    intent: _Lines = Field(description="What the user wants of the session, with every constraint. One per item.")
+    decisions: _Lines = Field(description="What was decided or learned, each with its reason.")
+    files_touched: _Lines = Field(description="Paths of files that were written, one per item.")
+    pending_tasks: _Lines = Field(description="What is left to do.")
+    current_state: _Lines = Field(description="Where the work stands now.")
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an answer; every section is required, and a list."""
+    return {**AnchoredAnswer.model_json_schema(), "additionalProperties": False}
+
+
+def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
+    """The sections of an answer. A section that is missing is blank; another text or list is a section of its own.
+
+    Raises:
+        BadInput: it is no such answer, in words that a model can be told.
+    """
+    if not any(value.get(id_) for id_ in LABELS):
+        raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
+    try:
+        answer = AnchoredAnswer.model_validate({id_: value.get(id_) for id_ in LABELS})
+    except ValidationError as error:
+        named = dict.fromkeys(str(problem["loc"][0]) for problem in error.errors(include_input=False))
+        raise BadInput(f"Write {', '.join(named)} as a list of texts.") from None
+    said = {**answer.model_dump(), **_foreign(value)}
+    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, lines)) for id_, lines in said.items())
+
+
+def told(previous: AnchoredSummary | None, segments: Sequence[Passage]) -> str:
+    """The summary so far and what is new since, each within a fence that its text cannot close."""
+    so_far = previous.to_prompt_text() if previous else ""
+    news = BETWEEN.join(_labelled(segment) for segment in segments)
+    return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"
+
+
+def _foreign(value: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What else an answer says in texts, as the extra sections of the summary before it."""
+    others = {id_: each for id_, each in value.items() if id_ not in LABELS and _FOREIGN.fullmatch(id_)}
+    lines = {id_: [each] if isinstance(each, str) else each for id_, each in others.items()}
+    return {id_: each for id_, each in lines.items() if isinstance(each, list) and all(map(_is_text, each))}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _content(id_: str, said: Sequence[str]) -> str:
+    """*said* as Markdown: one text of a section of prose stays as it is, anything else is told in bullets."""
+    texts = [text for each in said if (text := _UNWRITABLE.sub("", each).strip())]
+    if id_ in _PROSE and len(texts) == 1:
+        return texts[0]
+    lines = texts if len(texts) > 1 else [line for text in texts for line in lines_of(text)]
+    return "\n".join(line if _BULLET.match(line) or TICKS in line else _bullet(line) for line in lines)
+
+
+def _bullet(text: str) -> str:
+    """*text* as one bullet, further lines of it indented so that they stay with it."""
+    return f"- {text.strip()}".replace("\n", "\n  ")
+
+
+def _labelled(segment: Passage) -> str:
+    is_labelled = not segment.role or segment.text.startswith(f"[{segment.role}")
+    return segment.text if is_labelled else f"[{segment.role}] {segment.text}"
+
+
+def _fenced(text: str) -> str:
+    ticks = "`" * max([len(TICKS), *(len(run) + 1 for run in _RUN.findall(text))])
+    return f"{ticks}\n{text}\n{ticks}"

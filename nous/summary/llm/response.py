@@ -1,0 +1,259 @@
+"""What a model is asked for about a session, and how its answer is read.
+
+`EpisodeAnswer` is both: its JSON schema is strict, and its reading is lenient. Whatever was repaired is noted; what no
+repair can mend is told to the model, in words.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple, cast
+
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic.json_schema import GenerateJsonSchema
+
+from nous.domain.episode import CandidateFact, Category, Outcome, Summary
+from nous.domain.errors import BadInput
+from nous.summary.llm import response_repair as repair
+from nous.summary.llm.json_recovery import object_in, summary_in
+from nous.text.sentences import shortened
+
+LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
+_LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
+_DEEPEST = 8
+
+
+class Answer(NamedTuple):
+    """What was read of a model's answer. `notes` say what had to be repaired, each once."""
+
+    summary: Summary
+    facts: tuple[CandidateFact, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What was repaired, by where it stood."""
+
+    said: list[str] = field(default_factory=list[str])
+
+    def at(self, place: str) -> repair.Note:
+        return lambda what: self.said.append(f"{place}: {what}")
+
+
+def _repaired(mend: Callable[[Any, repair.Note], Any]) -> BeforeValidator:
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        return mend(value, cast("_Notes", info.context).at(info.field_name or "answer"))
+
+    return BeforeValidator(validate)
+
+
+def _text(longest: int) -> BeforeValidator:
+    return _repaired(lambda value, note: _cut(repair.text_of(value, note), longest, note))
+
+
+def _texts(longest: int) -> BeforeValidator:
+    return _repaired(lambda value, note: [_cut(text, longest, note) for text in repair.texts_of(value, note)])
+
+
+def _cut(text: str, longest: int, note: repair.Note) -> str:
+    if len(text) > longest:
+        note(f"cut to {longest} characters")
+    return shortened(text, longest)
+
+
+def _facts(value: Any, note: repair.Note) -> list[dict[str, Any]]:
+    """Facts as objects that say something; a fact may be a mere text."""
+    facts: list[dict[str, Any]] = []
+    for item in repair.items_of(_unpacked(value, note), note):
+        fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+        text = repair.text_of(fields.get("text") or item, note if not fields.get("text") else _no_note)
+        if text:
+            facts.append({**fields, "text": text})
+        else:
+            note("a blank fact was dropped")
+    return facts
+
+
+def _unpacked(value: Any, note: repair.Note) -> Any:
+    """*value*, or the objects that a text of it spells out: some models write JSON within JSON."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    for text in (value, f"[{value}]"):
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            continue
+        if _is_shallow(found):
+            note("JSON in a text was read")
+            return found
+    return value
+
+
+def _is_shallow(value: Any) -> bool:
+    """Whether *value* is no deeper than facts are."""
+    layer = [value]
+    for _ in range(_DEEPEST):
+        layer = [inner for each in layer if isinstance(each, list | dict) for inner in _inside(each)]
+    return not layer
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def _no_note(_: str) -> None: ...
+
+
+def _outcome(value: Any, note: repair.Note) -> str:
+    """One of the four, or what was said instead."""
+    return repair.outcome_of(value, note) or shortened(repair.text_of(value, note), _LONGEST_OUTCOME)
+
+
+class _Lenient(BaseModel):
+    """Every field is required in the schema, and none when it is read."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra={"additionalProperties": False})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, value: Any) -> Any:
+        """Fields by their names, however these are written; what is missing is null."""
+        fields = {_squeezed(name): each for name, each in cast("dict[str, Any]", value).items()}
+        return {name: fields.get(_squeezed(name)) for name in cls.model_fields}
+
+
+class FactAnswer(_Lenient):
+    """One statement that stays true and useful after the session."""
+
+    text: Annotated[str, _text(LONGEST_FACT)] = Field(description="One sentence that can be understood alone.")
+    category: Annotated[str, _repaired(repair.category_of)] = Field(
+        description="rule: only what the user asked for.", json_schema_extra={"enum": [each.value for each in Category]}
+    )
+    subject: Annotated[str, _text(_LONGEST_SUBJECT)] = Field(description="Who or what it is about, in a few words.")
+    confidence: Annotated[float, _repaired(repair.confidence_of)] = Field(description="From 0 to 1.")
+    turns: Annotated[list[int], _repaired(repair.turns_of)] = Field(description="The numbers of the turns that say it.")
+    event_date: Annotated[str | None, _repaired(repair.date_of)] = Field(
+        description="ISO 8601, of something that happened on a day; otherwise null."
+    )
+
+
+class EpisodeAnswer(_Lenient):
+    """A session in a few words, and what it taught."""
+
+    title: Annotated[str, _text(LONGEST_TITLE)] = Field(description="5 to 10 words.")
+    summary: Annotated[str, _text(LONGEST_SUMMARY)] = Field(description="100 to 150 words.")
+    key_points: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="Lessons, not events.")
+    outcome: Annotated[str, _repaired(_outcome)] = Field(
+        description="How it ended for the user.", json_schema_extra={"enum": [each.value for each in Outcome]}
+    )
+    outcome_rationale: Annotated[str, _text(LONGEST_POINT)] = Field(description="One sentence.")
+    topics: Annotated[list[str], _texts(LONGEST_TITLE)] = Field(description="A few words each.")
+    open_threads: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="What was left to do.")
+    candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
+
+
+class FactsAnswer(_Lenient):
+    """What a session taught, and nothing else."""
+
+    candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
+
+
+class _Untitled(GenerateJsonSchema):
+    """Without a title for every field: it only says the field's name again."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - as it is called
+        return False
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the answer that is asked for."""
+    return EpisodeAnswer.model_json_schema(schema_generator=_Untitled)
+
+
+def facts_schema() -> dict[str, Any]:
+    """The JSON schema of an answer of facts alone."""
+    return FactsAnswer.model_json_schema(schema_generator=_Untitled)
+
+
+def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> Answer:
+    """The summary and the facts of a model's answer; *is_whole* is false where the answer was cut off at its limit.
+
+    An outcome that cannot be understood is partial with *coerce*, and its rationale says so.
+
+    Raises:
+        BadInput: it cannot be used; the text says why and can be told to the model.
+    """
+    notes = _Notes()
+    answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole), context=notes)
+    outcome = Outcome(answer.outcome) if answer.outcome in set(Outcome) else None
+    rationale = answer.outcome_rationale
+    if outcome is None and coerce:
+        notes.at("outcome")("not understood, and taken for partial")
+        outcome, rationale = Outcome.PARTIAL, _with_doubt(rationale)
+    blank = [name for name in ("title", "summary") if not getattr(answer, name)]
+    if outcome is None or blank:
+        raise BadInput(_complaint(blank, has_outcome=outcome is not None))
+    summary = Summary(
+        title=" ".join(answer.title.split()),
+        summary=answer.summary,
+        key_points=tuple(answer.key_points),
+        outcome=outcome,
+        outcome_rationale=rationale,
+        topics=tuple(answer.topics),
+        open_threads=tuple(answer.open_threads),
+    )
+    return Answer(summary, tuple(_fact(each) for each in answer.candidate_facts), tuple(dict.fromkeys(notes.said)))
+
+
+def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
+    """The facts of a model's answer to `facts_schema`.
+
+    Raises:
+        BadInput: as `read` does; an answer that only leaves the list out has not said that there are none.
+    """
+    del coerce  # whatever can be taken for a fact is
+    found = _object_in(text, is_whole=is_whole)
+    if not {_squeezed(name) for name in found} & set(map(_squeezed, FactsAnswer.model_fields)):
+        raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
+    return tuple(_fact(each) for each in FactsAnswer.model_validate(found, context=_Notes()).candidate_facts)
+
+
+def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
+    """The object of an answer that may be tags around JSON; tags in the JSON's own strings are none."""
+    bare = repair.text_of(text, _no_note)
+    tag, brace = bare.find("<"), bare.find("{")
+    try:
+        return object_in(summary_in(bare) if 0 <= tag < brace else bare)
+    except BadInput:
+        if not bare.strip():
+            raise BadInput("There was no answer, or none that ends; write the whole JSON object, briefly.") from None
+        if is_whole:
+            raise
+        raise BadInput("The answer was cut off at its limit; write the whole JSON object, more briefly.") from None
+
+
+def _fact(answer: FactAnswer) -> CandidateFact:
+    return CandidateFact(
+        text=answer.text,
+        category=Category(answer.category),
+        subject=answer.subject,
+        confidence=answer.confidence,
+        turns=tuple(answer.turns),
+        event_date=answer.event_date,
+    )
+
+
+def _with_doubt(rationale: str) -> str:
+    return f"{rationale} (The model named no outcome that is known, so it is taken for partial.)".strip()
+
+
+def _complaint(blank: list[str], *, has_outcome: bool) -> str:
+    told = [f"The {name} is missing or blank." for name in blank]
+    if not has_outcome:
+        told.append(f"The outcome has to be one of {', '.join(Outcome)}.")
+    return " ".join(told)
+
+
+def _squeezed(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())

@@ -1,0 +1,59 @@
+"""The summaries of a session's windows as one."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from typing import TypeVar
+
+from nous.domain.episode import CandidateFact
+from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS
+from nous.summary.heuristic.sentences import alike
+from nous.summary.heuristic.summarize import Extracted
+from nous.summary.heuristic.title import MOST_TOPICS
+
+T = TypeVar("T")
+
+
+def merged(parts: Sequence[Extracted], *, told: str) -> Extracted:
+    """One summary of a session from those of its windows, in order; *told* is the session in a few sentences.
+
+    How it began is told by the first, how it ended and what is open by the last. No point or fact is said twice; of
+    points, topics and facts every window has its turn before one has a second, until the caps are reached.
+    """
+    first, last = parts[0], parts[-1]
+    summary = replace(
+        last.summary,
+        title=first.summary.title,
+        summary=told,
+        key_points=tuple(_distinct(_by_turns(part.summary.key_points for part in parts), MOST_POINTS, _itself)),
+        topics=tuple(dict.fromkeys(_by_turns(part.summary.topics for part in parts)))[:MOST_TOPICS],
+    )
+    facts = _distinct(_by_turns(part.candidate_facts for part in parts), MOST_CANDIDATES, _text_of)
+    return Extracted(
+        summary=summary,
+        candidate_facts=tuple(sorted(facts, key=lambda fact: fact.turns)),
+        files_touched=tuple(dict.fromkeys(file for part in parts for file in part.files_touched)),
+        is_sure=last.is_sure,
+        outcome_turns=last.outcome_turns,
+    )
+
+
+def _by_turns(each: Iterable[Sequence[T]]) -> Iterator[T]:
+    """The first of each, the second of each, and so on."""
+    return (one for one in chain.from_iterable(zip_longest(*each)) if one is not None)
+
+
+def _distinct(said: Iterable[T], most: int, text_of: Callable[[T], str]) -> list[T]:
+    kept: list[T] = []
+    for one in said:
+        if len(kept) < most and not any(alike(text_of(one), text_of(other)) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _itself(text: str) -> str:
+    return text
+
+
+def _text_of(fact: CandidateFact) -> str:
+    return fact.text

@@ -1,0 +1,82 @@
+"""Reading many files to see what would be read of them: a table by format, and what is refused."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import process_time
+
+from nous.domain.errors import BadInput
+from nous.transcript.discovery import Unreadable, below
+from nous.transcript.load import damage, read_transcript, refusal
+from nous.transcript.model import Kind, Transcript
+
+
+@dataclass(slots=True)
+class Row:
+    """What the files of one format hold, together. `seconds` are of CPU time."""
+
+    files: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    entries: Counter[Kind] = field(default_factory=Counter[Kind])
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    problems: int = 0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        return self.bytes / 1e6 / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The rows by format, and why the other files were refused, by path."""
+
+    rows: dict[str, Row] = field(default_factory=dict[str, Row])
+    refused: dict[Path, str] = field(default_factory=dict[Path, str])
+
+
+def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
+    """Read every file at *paths*, and below those that are folders, where hidden ones are left out.
+
+    What holds no session is refused, as it is where sessions are published; and so are pipes, which may never end, and
+    folders that cannot be read.
+    """
+    found = Survey()
+    for path in _files(paths, found.refused.__setitem__):
+        began = clock()
+        try:
+            transcript = _usable(path)
+        except BadInput as error:
+            found.refused[path] = str(error)
+            continue
+        row = found.rows.setdefault(transcript.format, Row())
+        row.files += 1
+        row.bytes += transcript.bytes
+        row.seconds += clock() - began
+        row.entries.update(entry.kind for entry in transcript)
+        row.skipped.update(transcript.skipped)
+        row.problems += len(transcript.problems)
+    return found
+
+
+def _usable(path: Path) -> Transcript:
+    """The session in the file at *path*. Raises `BadInput` where there is none, or it is no file."""
+    if path.is_fifo():
+        raise BadInput("it is a pipe, which may never end: save what it gives to a file")
+    transcript = read_transcript(path)
+    if not (transcript.bytes or damage(transcript.skipped)):
+        raise BadInput("it is empty")
+    if reason := refusal(transcript):
+        raise BadInput(f"it {reason}")
+    return transcript
+
+
+def _files(paths: Iterable[Path], unreadable: Unreadable) -> Iterator[Path]:
+    """Each file once."""
+    seen: set[Path] = set()
+    for path in paths:
+        for file in below(path, unreadable) if path.is_dir() else (path,):
+            if (own := file.resolve()) not in seen:
+                seen.add(own)
+                yield file

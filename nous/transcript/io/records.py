@@ -1,0 +1,250 @@
+"""The JSON objects of a session file, whichever way they were written down.
+
+One a line, as elements of an array (compact or pretty), one object over many lines, an array with lines after it; and
+all of these damaged: torn, glued, with NULs or bad UTF-8. What cannot be read is counted with its line.
+"""
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from io import BytesIO
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import orjson
+
+from nous.transcript.io.json_values import End, beginnings, parse, scan
+from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines, many_lines
+from nous.transcript.model import Notes
+
+BROKEN = "broken line"
+TORN = "torn record at the end"
+BAD_UTF8 = "invalid UTF-8"
+_CHUNK = 1 << 20
+_BLANK = b" \t\r\n\0"
+_OPENING = (b"{", b"[")
+_MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
+"""Where the messages begin in a document that holds a session."""
+
+
+class Record(NamedTuple):
+    """An object, and where it begins."""
+
+    value: dict[str, Any]
+    line: int
+    offset: int
+
+
+def nothing(_: bytes, /) -> str | None:
+    """Passes over no line."""
+    return None
+
+
+def records(
+    stream: BinaryIO, notes: Notes, cursor: Cursor, *, pass_over: Callable[[bytes], str | None] = nothing
+) -> Iterator[Record]:
+    """Every object in *stream*, in order; *stream* begins at *cursor*, which moves along.
+
+    *pass_over* may look at a line before it is parsed and give the reason why it need not be.
+    """
+    incoming = lines(stream, notes, cursor)
+    first = next((line for line in incoming if line.data.strip(_BLANK)), None)
+    if first is None:
+        return
+    if _spans_lines(first.data):
+        left = yield from _spread(first, stream, notes, cursor)
+        for line in left:
+            yield from _on_line(line, notes)
+    elif reason := pass_over(first.data):
+        notes.skip(reason)
+    else:
+        yield from _on_line(first, notes)
+    yield from _one_a_line(stream, notes, cursor, pass_over)
+
+
+def is_one_a_line(stream: BinaryIO) -> bool:
+    """Whether the values in *stream* stand on lines of their own, as the first line that says something tells."""
+    first = next((line for line in lines(stream, Notes(), Cursor()) if line.data.strip(_BLANK)), None)
+    return first is None or not _spans_lines(first.data)
+
+
+def _spans_lines(first: bytes) -> bool:
+    """Whether a file that begins with this line holds an array, or an object that is not complete on its line."""
+    start = first.lstrip(_BLANK)
+    if start.startswith(b"["):
+        return True
+    return start.startswith(b"{") and not (found := scan(start)).spans and found.end is End.OUT_OF_DATA
+
+
+def _one_a_line(
+    stream: BinaryIO, notes: Notes, cursor: Cursor, pass_over: Callable[[bytes], str | None]
+) -> Iterator[Record]:
+    # Whole sessions come through here, so a line that is as it should be costs as little as can be.
+    loads, skipped = orjson.loads, notes.skipped
+    for found in many_lines(stream, notes, cursor):
+        number, end = cursor.line - 1, cursor.offset
+        for data in found:
+            number, offset, end = number + 1, end, end + len(data) + 1
+            if reason := pass_over(data):
+                skipped[reason] += 1
+                continue
+            try:
+                value = loads(data)
+            except orjson.JSONDecodeError:
+                yield from _salvaged(Line(number, offset, data + b"\n" if len(found) > 1 else data), notes)
+                continue
+            if isinstance(value, dict):
+                yield Record(cast("dict[str, Any]", value), number, offset)
+            else:
+                yield from _objects(value, number, offset, notes)
+
+
+def _on_line(line: Line, notes: Notes) -> Iterator[Record]:
+    """What stands on one line, whatever state that is in."""
+    try:
+        value = orjson.loads(line.data)
+    except orjson.JSONDecodeError:
+        yield from _salvaged(line, notes)
+    else:
+        yield from _objects(value, line.number, line.offset, notes)
+
+
+def _objects(value: Any, number: int, offset: int, notes: Notes) -> Iterator[Record]:
+    """The object that *value* is, or those that it lists."""
+    if isinstance(value, dict):
+        yield Record(cast("dict[str, Any]", value), number, offset)
+    elif isinstance(value, list):
+        for element in cast("list[Any]", value):
+            yield from _objects(element, number, offset, notes)
+    else:
+        notes.trouble("not an object", number)
+
+
+def _spread(first: Line, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Generator[Record, None, Iterator[Line]]:
+    """Yield the elements of an array, or objects written over lines. Returns the lines of what was not read as such."""
+    data = first.data
+    cursor.line, cursor.offset = first.number, first.offset
+    start = data.find(b"[") + 1 if data.lstrip(_BLANK).startswith(b"[") else 0
+    while True:
+        found = scan(data, start)
+        line = cursor.line
+        counted = 0
+        for begin, end in found.spans:
+            line, counted = line + data.count(b"\n", counted, begin), begin
+            yield from _parsed(data[begin:end], line, cursor.offset + begin, notes)
+        cursor.pass_over(data[: found.rest])
+        data, start = data[found.rest :], 0
+        more = _more(stream, data) if found.end is End.OUT_OF_DATA else b""
+        if not more and found.end is not End.CLOSED and (used := (yield from _inside_torn(data, cursor, notes))):
+            is_long = len(data) > LONGEST_LINE
+            cursor.pass_over(data[:used])
+            data = data[used:]
+            if is_long:
+                continue  # what follows are more messages, as in an array
+            if found.end is End.OUT_OF_DATA:
+                notes.trouble(TORN, cursor.line)
+                cursor.pass_over(data)
+                return iter(())
+        if not more:
+            return _after(data, found.end, stream, notes, cursor)
+        data += more
+
+
+def _inside_torn(data: bytes, cursor: Cursor, notes: Notes) -> Generator[Record, None, int]:
+    """What a document that has no end, or none so far, says: itself without its messages, then each whole message.
+
+    Returns where the last of these ends; 0 if *data* does not begin with such a document.
+    """
+    opening = _MESSAGES.search(data)
+    begin = len(data) - len(data.lstrip(_BLANK + b"],"))
+    if not opening or data[begin : begin + 1] != b"{":
+        return 0
+    try:
+        head = parse(data[begin : opening.end()] + b"]}")
+    except ValueError:
+        return 0  # these are not messages of the document itself
+    line = cursor.line
+    yield Record(head, line + data.count(b"\n", 0, begin), cursor.offset + begin)
+    used = counted = opening.end()
+    line += data.count(b"\n", 0, counted)
+    for start, used in scan(data, opening.end()).spans:
+        line, counted = line + data.count(b"\n", counted, start), start
+        yield from _parsed(data[start:used], line, cursor.offset + start, notes)
+    return used
+
+
+def _more(stream: BinaryIO, data: bytes) -> bytes:
+    """Enough that a long value is not scanned too many times; nothing if it is longer than memory can bear."""
+    return b"" if len(data) > LONGEST_LINE else stream.read(max(_CHUNK, len(data)))
+
+
+def _after(data: bytes, end: End, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[Line]:
+    """The lines from the end of an array on, or from the first line after a torn value that begins like an object."""
+    if end is not End.CLOSED:
+        blank = len(data) - len(data.lstrip(_BLANK + b"],"))
+        cursor.pass_over(data[:blank])
+        if data[blank:]:
+            notes.trouble(TOO_LONG if len(data) > LONGEST_LINE else TORN, cursor.line)
+        following = data.find(b"\n{", blank) + 1 or len(data)
+        cursor.pass_over(data[blank:following])
+        data = data[following:]
+    if data and not data.endswith(b"\n"):
+        data += stream.readline(LONGEST_LINE)
+    yield from lines(BytesIO(data), notes, cursor)
+    yield from lines(stream, notes, cursor)
+
+
+def _parsed(data: bytes, line: int, offset: int, notes: Notes) -> Iterator[Record]:
+    try:
+        value = parse(data)
+    except UnicodeDecodeError:
+        notes.trouble(BAD_UTF8, line)
+    except ValueError:
+        notes.trouble(BROKEN, line)
+    else:
+        yield from _objects(value, line, offset, notes)
+
+
+def _salvaged(line: Line, notes: Notes) -> Iterator[Record]:
+    """What can be recovered from a line that is not one JSON value."""
+    data = line.data.replace(b"\0", b"").strip()
+    if not data:
+        if b"\0" in line.data:
+            notes.skip("NUL bytes")
+        return
+    found = scan(data)
+    if data[:1] in _OPENING and found.spans:
+        for begin, end in found.spans:
+            yield from _parsed(data[begin:end], line.number, line.offset + begin, notes)
+        begin = found.rest
+    else:
+        begin = 0
+    if data[begin:].strip(_BLANK + b","):
+        yield from _tail(data[begin:], Line(line.number, line.offset + begin, line.data), notes)
+
+
+def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
+    """The whole objects at the end of *data*, if there are some behind the damage, which is reported either way."""
+    notes.trouble(_damage(data, line), line.number)
+    found: list[tuple[int, Any]] = []
+    while last := _last_value(data):
+        found.append(last)
+        data = data[: last[0]]
+    for begin, value in reversed(found):
+        yield from _objects(value, line.number, line.offset + begin, notes)
+
+
+def _last_value(data: bytes) -> tuple[int, Any] | None:
+    """The value that *data* ends in, and where it begins."""
+    for begin in beginnings(data):
+        try:
+            return begin, orjson.loads(data[begin:])
+        except orjson.JSONDecodeError:
+            continue
+    return None
+
+
+def _damage(data: bytes, line: Line) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return BAD_UTF8
+    return BROKEN if line.data.endswith(b"\n") else TORN

@@ -1,0 +1,147 @@
+"""What the sessions of all agents have in common: a user who says something, and tools that are called and answer."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nous.transcript.model import Kind
+from nous.transcript.parsing.user_text import said_by_user, without_colour, without_insertions
+from nous.transcript.reader import Draft, Place, RecordReading
+from nous.transcript.tool_summary import extract_tool_summary, paths_touched
+
+QUESTION_TOOLS = frozenset({"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"})
+PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
+
+_REJECTED = (
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+)
+_INTERRUPTED = "[Request interrupted by user"
+_REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
+_ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
+_AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
+_APPROVED = ("User has approved", "User approved", "Plan approved")
+_DECLINED = ("User declined", "The user declined", "User dismissed")
+_NOT_APPROVED = ("Plan rejected", "Plan not approved", "User rejected", "User has rejected")
+_PLAN = re.compile(r"^## Approved Plan[^\n]*\n+(?:#+ *)?(?P<title>[^\n]+)", re.MULTILINE)
+_FAILED = ("<tool_use_error>",)
+_EXIT_CODE = re.compile(r"Exit code -?[1-9]")
+_ERROR_TAGS = re.compile(r"</?tool_use_error>")
+
+
+class Call(NamedTuple):
+    """A tool call that waits for its result."""
+
+    tool: str
+    summary: str
+
+
+class Outcome(NamedTuple):
+    """What came of a call, in words."""
+
+    kind: Kind
+    text: str
+
+
+UNKNOWN_CALL = Call("", "a tool call")
+
+
+def call(tool: str, tool_input: Mapping[str, Any]) -> Call:
+    return Call(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
+
+
+def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False, is_decided: bool = False) -> Outcome:
+    """Judge the *text* that came back. A rejection is the user's decision, whatever the program calls it.
+
+    What a tool puts out may read like an answer or an approval, but only a question or a plan has one; unless the
+    program says elsewhere that something was *decided*.
+    """
+    text = without_insertions(without_colour(text))
+    if is_rejected or (is_error and text.startswith(_REJECTED)):
+        return Outcome(Kind.DECISION, rejection(text, of))
+    if is_error and text.startswith(_INTERRUPTED):
+        return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
+    is_decided = is_decided and not of.tool
+    has_failed = text.startswith(_FAILED) or _EXIT_CODE.match(text) is not None
+    if not has_failed and (of.tool in QUESTION_TOOLS or is_decided):
+        if text.startswith(_DECLINED):
+            return Outcome(Kind.DECISION, text)
+        if not is_error and (of.tool in QUESTION_TOOLS or _ANSWERED.match(text)) and text:
+            return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
+    if of.tool in PLAN_TOOLS or is_decided:
+        if text.startswith(_NOT_APPROVED):
+            return Outcome(Kind.DECISION, rejection(text, of))
+        plan = _PLAN.search(text)
+        if not is_error and (plan or text.startswith(_APPROVED)):
+            title = f": {plan['title'].strip()}" if plan else ""
+            return Outcome(Kind.DECISION, f"Approved the plan{title}")
+    if is_error or has_failed:
+        return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
+    return Outcome(Kind.TOOL_RESULT, text)
+
+
+def rejection(text: str, of: Call) -> str:
+    """The user's no to a call, with the reason if *text* gives one."""
+    given = _REASON.search(text)
+    reason = given["reason"] if given else "" if text.startswith(_REJECTED) else text
+    return f"Rejected {_what(of)}: {reason.strip()}" if reason.strip() else f"Rejected {_what(of)}"
+
+
+def _what(of: Call) -> str:
+    return "the plan" if of.tool in PLAN_TOOLS else of.summary
+
+
+@dataclass(slots=True)
+class AgentReading(RecordReading):
+    """A reading that remembers calls until their results come."""
+
+    calls: dict[str, Call] = field(default_factory=dict[str, Call])
+
+    def said(self, texts: Sequence[str], place: Place) -> list[Draft]:
+        """What stands in the place of a user's message, the user's own words first and together."""
+        parts = [said_by_user(text) for text in texts]
+        for part in parts:
+            if part.kind is None:
+                self.notes.skip(part.text)
+        words = "\n\n".join(part.text for part in parts if part.kind is Kind.USER)
+        drafts = [place.draft(Kind.USER, words)] if words else []
+        drafts += (
+            place.draft(part.kind, part.text, number)
+            for number, part in enumerate(parts)
+            if part.kind not in {None, Kind.USER} and part.kind
+        )
+        return drafts
+
+    def call(self, tool: str, tool_input: dict[str, Any], call_id: str, place: Place, part: int = 0) -> Draft:
+        """A call, which is remembered until its result comes."""
+        made = call(tool, tool_input)
+        if call_id:
+            self.calls[call_id] = made
+        draft = place.draft(Kind.TOOL_CALL, made.summary, part)
+        draft.tool = tool or None
+        draft.tool_input = tool_input
+        draft.call_id = call_id or None
+        draft.paths = paths_touched(tool, tool_input)
+        return draft
+
+    def result(
+        self,
+        text: str,
+        call_id: str,
+        place: Place,
+        part: int = 0,
+        *,
+        is_error: bool = False,
+        is_rejected: bool = False,
+        is_decided: bool = False,
+        tool: str = "",
+    ) -> Draft:
+        """What came of the call *call_id*: output, an error, or the user's decision."""
+        made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
+        came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
+        draft = place.draft(came.kind, came.text, part)
+        draft.tool = made.tool or tool or None
+        draft.call_id = call_id or None
+        draft.is_error = came.kind is Kind.ERROR
+        return draft

@@ -1,0 +1,279 @@
+"""The lines that part an export into messages, and those that introduce it.
+
+Every agent's calls are shown in their own way; what they share is that the output is shown last, in a fence of plain
+text or behind a label.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from nous.transcript.parsing.markdown import Fence, fence_in
+from nous.transcript.parsing.turns import TEXT_LIMIT
+from nous.transcript.parsing.values import as_arguments, parse_time
+
+_HEADING = re.compile(r"_\*\*(?P<who>User|Agent|Assistant|)(?P<mark> - sidechain)?(?: \((?P<about>.*)\))?\*\*_\s*")
+_TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?"
+_ABOUT = re.compile(rf"(?P<model>.*?)\s*(?P<time>{_TIME})?")
+_SESSION = re.compile(r"<!--\s*(?P<agent>\S.{0,80}?) Session (?P<id>\S+)\s+\([^)]*\)\s*-->")
+_TITLE = re.compile(rf"#{{1,2}} +(?:{_TIME}\s*$|SpecStory\s*$|(?P<title>\S.*?)(?: \(\d[^()]*\))?\s*$)")
+_MESSAGE = re.compile(r"<!--\s*message-id:\s*(?P<id>\S+)\s*-->\s*")
+_SIDECHAIN = "sidechain"
+_FORMER = frozenset({"Assistant", ""})
+_LONGEST = 400
+
+
+class Heading(NamedTuple):
+    """Who speaks from here on; with which model and when, where it says so. Former versions said `Assistant`."""
+
+    is_user: bool
+    is_former: bool
+    is_sidechain: bool
+    model: str
+    time: datetime | None
+
+
+class About(NamedTuple):
+    """What a line before the first message says of the session."""
+
+    agent: str = ""
+    session_id: str = ""
+    title: str = ""
+
+
+def heading_in(text: str) -> Heading | None:
+    """The heading that the line *text* is. One that names nobody goes on with what the agent says."""
+    found = _HEADING.fullmatch(text) if text.startswith("_**") and len(text) <= _LONGEST else None
+    if found is None:
+        return None
+    about = found["about"] or ""
+    rest = about.removesuffix(_SIDECHAIN).removesuffix(") (")
+    told = _ABOUT.fullmatch(rest)
+    return Heading(
+        is_user=found["who"] == "User",
+        is_former=found["who"] in _FORMER,
+        is_sidechain=bool(found["mark"]) or rest != about,
+        model=told["model"] if told else "",
+        time=parse_time(told["time"]) if told else None,
+    )
+
+
+def about_in(text: str) -> About | None:
+    """What the line *text* says of the session, if it does."""
+    if len(text) > _LONGEST:
+        return None
+    if found := _SESSION.match(text):
+        return About(agent=found["agent"], session_id=found["id"])
+    if found := _TITLE.match(text):
+        return About(title=found["title"] or "")
+    return None
+
+
+def message_id_in(text: str) -> str:
+    """The id of the message that the line *text* gives below its heading."""
+    found = _MESSAGE.fullmatch(text[:_LONGEST])
+    return found["id"] if found else ""
+
+
+LONGEST = 2 * TEXT_LIMIT
+"""Characters of a tool use that are kept."""
+
+OPENING = "<tool-use"
+FORMER_OPENING = "<details>"
+_CLOSING = re.compile(r"\s*(?:</details>\s*)?</tool-use>\s*")
+_FORMER_CLOSING = re.compile(r"\s*</details>\s*")
+_DETAILS = re.compile(r"\s*</?details>\s*")
+_TYPE = re.compile(r'data-tool-type="(?P<value>[^"]*)"')
+_NAME = re.compile(r'data-tool-name="(?P<value>[^"]*)"')
+_TOOL_USE = re.compile(r"\s*Tool use: \*\*[^*\n]*\*\*(?:\s*•)?\s*(?P<about>.*)", re.DOTALL)
+_RESULT = re.compile(
+    r"(?:(?:\*\*)?(?P<label>Result|Output|Error):(?:\*\*)?|(?:\*\*Answer:\*\*))(?P<rest>.*)", re.IGNORECASE
+)
+_LABELLED = re.compile(
+    r"\s*(?P<label>Directory|Path|Pattern|Query|URL|(?:Read|Edit|Write|Create|Delete) file):(?P<value>.*)",
+    re.IGNORECASE,
+)
+_PARAMETER = re.compile(r"- (?P<name>\w{1,80}):(?P<value>.*)")
+_FILE_OF_PATCH = re.compile(r"\*\*(?P<what>Add|Update|Modify|Delete): `(?P<path>[^`]+)`\*\*\s*")
+_NAMED = re.compile(r"(?P<name>path|pattern|include) `(?P<value>[^`]*)`")
+_ANSWER = "answer"
+_INPUT = re.compile(r"Input(?: \(truncated\))?: ?(?P<run>`{3,})\s*")
+_KEYS = {"directory": "workdir", "path": "path", "pattern": "pattern", "query": "query", "url": "url"}
+_WEB = {"WebFetch": "url", "WebSearch": "query", "web_fetch": "url", "google_web_search": "query"}
+_SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "powershell", "cmd"})
+_LOOKING = frozenset({"read", "search"})
+"""Calls that have few words of their own: what is shown without a label is what was found."""
+
+
+class ToolUse(NamedTuple):
+    """A call and its output; `output` is None if none is shown."""
+
+    tool: str
+    given: dict[str, Any]
+    output: str | None
+    is_error: bool
+    is_answer: bool
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines of a `<tool-use>` while they come in; or of the bare `<details>` of former versions.
+
+    Its end is what looks like one outside of fences. Former versions wrapped output in three backticks even if it had
+    fences of its own: there the end stands right behind a fence that seems to open.
+    """
+
+    is_bare: bool = False
+    lines: list[str] = field(default_factory=list[str])
+    size: int = 0
+    opened: str = ""
+    has_just_opened: bool = False
+
+    def ends_with(self, text: str) -> bool:
+        """Take the line *text*, and say whether it was the last."""
+        closing = _FORMER_CLOSING if self.is_bare else _CLOSING
+        if closing.fullmatch(text) and (not self.opened or self.has_just_opened):
+            return True
+        self.size += len(text)
+        if self.size <= LONGEST or not self.lines:
+            self.lines.append(text[:LONGEST])
+        fence = fence_in(text)
+        if fence and not self.opened:
+            self.opened, self.has_just_opened = fence.run, not fence.info
+        elif fence and fence.closes(self.opened):
+            self.opened = ""
+        elif text.strip() and not _DETAILS.fullmatch(text):
+            self.has_just_opened = False
+        return False
+
+    def told(self) -> ToolUse:
+        """What the lines say."""
+        tag, _, rest = "\n".join(self.lines).replace("&#96;", "`").partition(">")
+        shown = _Shown(_attribute(_NAME, tag), "read" if self.is_bare else _attribute(_TYPE, tag))
+        before, _, after = rest.partition("<summary>")
+        summary, closed, body = after.partition("</summary>")
+        if closed:
+            titled = _TOOL_USE.fullmatch(summary)
+            about = titled["about"] if titled else summary.strip()
+            if not shown.reads(about):
+                shown.words.append(about)
+        lines = (body if closed else before).removeprefix("\n").split("\n")
+        while lines and (not lines[-1].strip() or _DETAILS.fullmatch(lines[-1])):
+            lines.pop()
+        return shown.told(lines)
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What is shown of a call, gathered into its input."""
+
+    tool: str
+    kind: str
+    given: dict[str, Any] = field(default_factory=dict[str, Any])
+    words: list[str] = field(default_factory=list[str])
+    patch: list[str] = field(default_factory=list[str])
+    awaits: str = ""
+
+    def told(self, lines: list[str]) -> ToolUse:
+        number = 0
+        output: str | None = None
+        label = ""
+        while number < len(lines) and output is None:
+            line = lines[number]
+            fence = fence_in(line)
+            if result := _RESULT.fullmatch(line):
+                label = (result["label"] or _ANSWER).lower()
+                output = _unfenced([result["rest"].strip(), *lines[number + 1 :]])
+            elif inline := _INPUT.fullmatch(line):
+                number = self.code("input", lines, number, inline["run"])
+            elif fence and self.is_output(fence):
+                output = _unfenced(lines[number:])
+            elif fence:
+                number = self.code(fence.info, lines, number, fence.run)
+            elif not self.reads(line):
+                output = _unfenced(lines[number:])
+            number += 1
+        return ToolUse(self.tool, self.input(), output, is_error=label == "error", is_answer=label == _ANSWER)
+
+    def is_output(self, fence: Fence) -> bool:
+        """Whether *fence* holds output: plain text does, and whatever was read."""
+        if self.awaits:
+            return False
+        return fence.info in {"", "text", "output"} or self.kind in _LOOKING
+
+    def code(self, info: str, lines: list[str], start: int, run: str) -> int:
+        """Take the code that begins at line *start* into the input. Returns the number of its last line."""
+        end = start + 1
+        while end < len(lines) and not ((fence := fence_in(lines[end])) and fence.closes(run)):
+            end += 1
+        code = "\n".join(lines[start + 1 : end])
+        if self.awaits:
+            self.given[self.awaits] = code
+            self.awaits = ""
+        elif info in _SHELLS:
+            self.given.setdefault("command", code)
+        elif self.patch:
+            self.patch.append(code)
+        elif info == "json" and code.lstrip().startswith("{"):
+            self.given |= as_arguments(code)
+        else:
+            key = info if info in {"diff", "input"} else "content"
+            self.given[key] = f"{self.given[key]}\n{code}" if key in self.given else code
+        return end
+
+    def reads(self, line: str) -> bool:
+        """Take a line outside of code into the input. False if it is no part of that."""
+        value = line.strip()
+        if patched := _FILE_OF_PATCH.fullmatch(line):
+            what = "Update" if patched["what"] == "Modify" else patched["what"]
+            self.patch.append(f"*** {what} File: {patched['path']}")
+        elif parameter := _PARAMETER.fullmatch(line):
+            self.awaits = "" if parameter["value"].strip() else parameter["name"]
+            self.given.setdefault(parameter["name"], parameter["value"].strip(" `"))
+        elif labelled := _LABELLED.fullmatch(line):
+            self.given.setdefault(_KEYS.get(labelled["label"].lower(), "file_path"), labelled["value"].strip(" `"))
+        elif self.kind == "search" and (named := list(_NAMED.finditer(line))):
+            self.given |= {found["name"]: found["value"] for found in named}
+        elif value.startswith("`"):
+            words, _, more = value[1:].partition("`") if self.kind != "shell" else (value.strip("`"), "", "")
+            self.given.setdefault(self.key(is_set_off=line[:1] == " "), words)
+            self.words.append(more.strip())
+        elif self.kind in _LOOKING and value:
+            return False
+        elif value not in {"", "**Input:**"}:
+            self.words.append(value)
+        return True
+
+    def key(self, *, is_set_off: bool) -> str:
+        """What a value without a label is: that of a command, which stands at the start of its line, or of a file."""
+        if self.tool in _WEB:
+            return _WEB[self.tool]
+        if self.kind == "search":
+            return "pattern"
+        if self.kind in {"read", "write"}:
+            return "file_path"
+        return "path" if is_set_off else "command"
+
+    def input(self) -> dict[str, Any]:
+        words = "\n".join(filter(None, self.words))
+        told = {"description": words} if words else {}
+        patch = {"patch": "\n".join(self.patch)} if self.patch else {}
+        return {**told, **patch, **{name: value for name, value in self.given.items() if value}}
+
+
+def _attribute(pattern: re.Pattern[str], tag: str) -> str:
+    found = pattern.search(tag)
+    return found["value"] if found else ""
+
+
+def _unfenced(lines: list[str]) -> str:
+    """Output without the fence around all of it."""
+    begin, end = 0, len(lines)
+    while begin < end and not lines[begin].strip():
+        begin += 1
+    first, last = (fence_in(lines[place]) if begin < end else None for place in (begin, -1))
+    if first:
+        begin += 1
+        end -= 1 if last and begin < end and last.closes(first.run) else 0
+    return "\n".join(lines[begin:end]).strip("\n")

@@ -1,1 +1,0 @@
-"""The conversations of a ChatGPT export: a tree of messages, of which one branch is what was said."""

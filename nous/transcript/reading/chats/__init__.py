@@ -1,1 +1,0 @@
-"""What formats of chats that carry few marks of their own have in common."""

@@ -1,1 +1,0 @@
-"""What only sessions of Cursor need."""

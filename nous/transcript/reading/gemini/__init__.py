@@ -1,1 +1,0 @@
-"""What Gemini CLI, and the programs that grew out of it, have in common."""

@@ -1,1 +1,0 @@
-"""What only Kimi's journals need."""

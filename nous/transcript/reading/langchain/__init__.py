@@ -1,1 +1,0 @@
-"""The messages of LangChain: how they are written down, and what they hold."""

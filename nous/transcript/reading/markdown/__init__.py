@@ -1,1 +1,0 @@
-"""Text that was written down as Markdown."""

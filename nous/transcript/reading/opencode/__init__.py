@@ -1,1 +1,0 @@
-"""What only OpenCode's sessions need."""

@@ -1,1 +1,0 @@
-"""What only sessions of pi, and of OpenClaw which is built on it, need."""

@@ -1,0 +1,173 @@
+"""A transcript for a person to read in a terminal.
+
+The first line introduces the session, each that follows is an entry, and the last says what was passed over.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import groupby
+from textwrap import indent
+from typing import Any
+
+import orjson
+
+from nous.transcript.model import Entry, Header, Kind, Origin, Transcript, Turn
+from nous.transcript.parsing.user_text import without_colour
+from nous.transcript.readers.nous import MARK, VERSION
+
+Paint = Callable[[str, str], str]
+"""Colours a text in the manner of a role: a kind of entry, `heading`, or `faint`."""
+
+_INDENT = "    "
+_MARKS = {Kind.ERROR: "✗", Kind.DECISION: "◆", Kind.SUB_AGENT: "↳", Kind.SUMMARY: "≡", Kind.SYSTEM: "·"}
+_LONGEST_LINE = 160
+_SURE = 0.9
+_ERROR_LINES = 3
+_LONG = 40
+
+
+def plain(text: str, _: str, /) -> str:
+    """No colour at all."""
+    return text
+
+
+def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
+    """The lines of the view: a heading, the turns with their calls on one line each, and what was passed over."""
+    yield from _heading(transcript, paint)
+    for turn in transcript.turns:
+        yield ""
+        yield from _turn(turn, paint, root=f"{transcript.header.cwd}/")
+    yield ""
+    yield from _sub_agents(transcript, paint)
+    yield from _footer(transcript, paint)
+
+
+def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
+    header = transcript.header
+    yield paint(header.title or header.session_id or transcript.source or "session", "heading")
+    prompts = len([turn for turn in transcript.turns if turn.number])
+    facts: list[str | None] = [
+        _format(transcript),
+        _span(transcript),
+        _counted(prompts, "turn", "turns"),
+        _counted(len(transcript.entries), "entry", "entries"),
+    ]
+    named = header.session_id if header.title else None
+    facts += [
+        fact for fact in (named, _tokens(header), header.agent, header.model, header.cwd, header.git_branch) if fact
+    ]
+    yield paint(" · ".join(filter(None, facts)), "faint")
+
+
+def _format(transcript: Transcript) -> str:
+    sure = transcript.confidence >= _SURE
+    return transcript.format if sure else f"{transcript.format} ({transcript.confidence:.0%} sure)"
+
+
+def _tokens(header: Header) -> str:
+    read, written = header.input_tokens or 0, header.output_tokens or 0
+    return f"{read:,} tokens in, {written:,} out" if read or written else ""
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _span(transcript: Transcript) -> str:
+    start, end = transcript.started_at, transcript.ended_at
+    if start is None or end is None:
+        return ""
+    return (
+        f"{start:%Y-%m-%d %H:%M} to {end:%H:%M} UTC"
+        if start.date() == end.date()
+        else f"{start:%F %R} to {end:%F %R} UTC"
+    )
+
+
+def _turn(turn: Turn, paint: Paint, *, root: str) -> Iterator[str]:
+    begun = next((entry.time for entry in turn.entries if entry.time), None)
+    clock = f"  {begun:%H:%M:%S}" if begun else ""
+    yield paint(f"[turn {turn.number}]{clock}" if turn.number else "[before the first turn]", "faint")
+    for kind, entries in groupby(turn.entries, key=lambda entry: entry.kind):
+        match kind:
+            case Kind.TOOL_CALL:
+                yield from _calls(list(entries), paint, root=root)
+            case Kind.TOOL_RESULT:
+                continue
+            case _:
+                for entry in entries:
+                    yield from _said(entry, paint)
+
+
+def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
+    """Each call on a line of its own, repeated ones on one. Paths are shown from the session's directory on."""
+    for summary, repeated in groupby(calls, key=lambda call: call.text.replace(root, "")):
+        times = len(list(repeated))
+        yield paint(f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}", Kind.TOOL_CALL)
+
+
+def _said(entry: Entry, paint: Paint) -> Iterator[str]:
+    match entry.kind:
+        case Kind.USER:
+            yield paint(indent(without_colour(entry.text), "> ", lambda _: True), entry.kind)
+        case Kind.ASSISTANT | Kind.THINKING:
+            yield paint(indent(without_colour(entry.text), _INDENT), entry.kind)
+        case Kind.DECISION:
+            yield paint(indent(f"{_MARKS[Kind.DECISION]} {entry.text}", _INDENT), entry.kind)
+        case kind:
+            shown = _first_lines(entry.text, _ERROR_LINES if kind is Kind.ERROR else _LONG)
+            yield paint(indent(f"{_MARKS.get(kind, '·')} {shown}", _INDENT), kind)
+
+
+def _first_lines(text: str, most: int) -> str:
+    """Not more than *most* lines that say something, and not more of each than fits a line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    rest = len(lines) - most
+    return "\n  ".join([*map(_line, lines[:most]), *([f"... {rest} more lines"] if rest > 0 else [])])
+
+
+def _line(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
+
+
+def _sub_agents(transcript: Transcript, paint: Paint) -> Iterator[str]:
+    calls = {entry.call_id: entry.text for entry in transcript if entry.kind is Kind.TOOL_CALL}
+    for sub_agent in transcript.sub_agents:
+        started = calls.get(sub_agent.call_id, "") if sub_agent.call_id else ""
+        by = f", started by {_line(started)}" if started else ""
+        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}{by}: {sub_agent.path}", Kind.SUB_AGENT)
+
+
+def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:
+    kinds = Counter(entry.kind for entry in transcript)
+    yield paint(f"read: {', '.join(f'{times} {kind}' for kind, times in kinds.most_common()) or 'nothing'}", "faint")
+    counted = sorted(transcript.skipped.items(), key=lambda reason: (-reason[1], reason[0]))
+    skipped = ", ".join(f"{reason} x{times}" if times > 1 else reason for reason, times in counted)
+    yield paint(f"passed over: {skipped or 'nothing'}", "faint")
+    for problem in transcript.problems:
+        yield paint(f"line {problem.line}: {problem.reason}", Kind.ERROR)
+
+
+def transcript_as_json(transcript: Transcript) -> bytes:
+    """The lines of *transcript*, times in ISO 8601 UTC, and only the fields that say something."""
+    options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
+    return b"".join(orjson.dumps(line, option=options, default=str) for line in _lines(transcript))
+
+
+def _lines(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
+    origin = Origin(transcript.format, legible(transcript.source), transcript.digest, transcript.bytes)
+    header = {field.name: getattr(transcript.header, field.name) for field in fields(transcript.header)}
+    yield {MARK: VERSION, "header": {"read_from": origin, **_stated(header)}}
+    for entry in transcript:
+        yield _stated(entry._asdict())
+    yield {"skipped": dict(transcript.skipped), "problems": transcript.problems}
+
+
+def legible(name: str) -> str:
+    """The *name* of a file as text, whatever bytes it is made of."""
+    return name.encode(errors="replace").decode()
+
+
+def _stated(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None and value is not False and value != ()}

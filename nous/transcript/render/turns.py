@@ -1,0 +1,105 @@
+"""Turns as text: what was asked, what was answered, what was done, and what was asked next."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import regex
+
+from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tool_summary import extract_tool_summary
+
+BETWEEN = "\n\n"
+BETWEEN_CALLS = " | "
+_LABELS = {Kind.USER: "User", Kind.SUMMARY: "Summary", Kind.ASSISTANT: "Assistant", Kind.DECISION: "Decision"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnText:
+    """A turn in words. It owns all its entries, but what tools answered is not in `text`.
+
+    `text` ends with the prompt of the next turn, which tells how this one was received. A turn that nothing follows yet
+    is provisional: more may be said in it.
+    """
+
+    number: int
+    text: str
+    entries: tuple[Entry, ...]
+    is_provisional: bool
+
+
+def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, ...]:
+    """The turns in which something was answered or done; bookkeeping is not something."""
+    turns = [tuple(owned) for _, owned in groupby(entries, key=lambda entry: entry.turn)]
+    asked_next = [*map(_prompt, turns[1:]), ""]
+    return tuple(
+        TurnText(
+            number=owned[0].turn,
+            text=BETWEEN.join([*blocks, *([f"[User] {following}"] if following else [])]),
+            entries=owned,
+            is_provisional=owned is turns[-1],
+        )
+        for owned, following in zip(turns, asked_next, strict=False)  # of no turns, nothing follows
+        if (blocks := list(_blocks(owned)))
+    )
+
+
+def _blocks(owned: Sequence[Entry]) -> Iterator[str]:
+    """The labelled parts of a turn; none if there is only a prompt."""
+    said = {kind: _texts(owned, kind) for kind in _LABELS}
+    summaries = (extract_tool_summary(entry.tool, entry.tool_input) for entry in owned if entry.kind is Kind.TOOL_CALL)
+    calls = BETWEEN_CALLS.join(filter(None, summaries))
+    if not calls and not any(said[kind] for kind in _LABELS if kind is not Kind.USER):
+        return
+    for kind, label in _LABELS.items():
+        if said[kind]:
+            yield f"[{label}] {said[kind]}"
+    if calls:
+        yield f"[Tools] {calls}"
+
+
+def _prompt(owned: Sequence[Entry]) -> str:
+    return _texts(owned, Kind.USER)
+
+
+def _texts(owned: Sequence[Entry], kind: Kind) -> str:
+    return BETWEEN.join(entry.text for entry in owned if entry.kind is kind)
+
+
+SIZE = 256
+"""Tokens of a piece: as many as small embedding models read."""
+
+OVERLAP = 40
+"""Tokens that a piece has in common with the one before it."""
+
+_TOKEN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]|\w{1,16}|[^\w\s]")
+"""A word (longer ones in parts), a sign of a script that has no spaces between words, or a sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The *index*-th piece of a turn (from 0): what stands from *begin* up to *end* in its text."""
+
+    turn: int
+    index: int
+    begin: int
+    end: int
+    text: str
+
+
+def chunk(text: str, *, turn: int = 0, size: int = SIZE, overlap: int = OVERLAP) -> tuple[Chunk, ...]:
+    """*text* in pieces of *size* tokens, each of which begins *overlap* tokens before the end of the last.
+
+    Together they hold every character of *text*; a short one is one piece. Raises ValueError unless
+    0 <= overlap < size.
+    """
+    if not 0 <= overlap < size:
+        raise ValueError(f"pieces of {size} tokens cannot have {overlap} in common")
+    starts = [found.start() for found in _TOKEN.finditer(text)]
+    firsts = range(0, max(1, len(starts) - overlap), size - overlap)
+    begins = [starts[first] if first else 0 for first in firsts]
+    ends = [starts[first + size] if first + size < len(starts) else len(text) for first in firsts]
+    return tuple(
+        Chunk(turn, index, begin, end, text[begin:end])
+        for index, (begin, end) in enumerate(zip(begins, ends, strict=True))
+    )

@@ -1,0 +1,185 @@
+"""What an agent's tool calls do: which command they run, which files they name and write, what they commit and test."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+from nous.text.language import words
+from nous.transcript.model import Entry, Kind, Transcript
+from nous.transcript.tool_summary import files_of_patch, paths_touched
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PATCH = "*** Begin Patch"
+"""What every patch of `apply_patch` begins with."""
+
+_OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
+"""What a tool that edits text is told to do, under the name under which others are given a command line."""
+
+_BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
+_SHELL_WRITES = re.compile(
+    r"\bgit (?:commit|push|merge|rebase|tag|apply|revert|cherry-pick)\b"
+    r"|(?:^|[;&|]\s*)(?:rm|mv|cp|mkdir|touch|tee|chmod|sed -i|patch) "
+    r"|\b(?:npm|pnpm|yarn|pip3?|uv|cargo|brew|apt(?:-get)?) (?:install|add|publish)\b"
+    r"|\b(?:kubectl|terraform) apply\b|\bdocker (?:build|push)\b|\bgh pr (?:create|merge)\b"
+)
+_TEST = re.compile(
+    r"(?:python3? -m )?\b(?:pytest|unittest|tox|nox|go test|cargo (?:test|nextest)|vitest|jest|mocha|rspec|phpunit"
+    r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
+    r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
+)
+_RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
+"""Where a command begins, so that what is only quoted or searched for does not count."""
+
+_COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|(]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
+_MESSAGE = re.compile(
+    r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
+    r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
+)
+_ONLY_TELL = ("--dry-run", "--help")
+_PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
+_FORCES = re.compile(r" (?:--force\b|-f\b)")
+_REMOVES = re.compile(
+    r"\s*(?:sudo +)?(?:git +)?(?P<how>rm|unlink|mv)(?P<options>(?: +-[\w-]+)*)"
+    r"(?P<named>(?: +(?P<mark>['\"]?)[\w./@+][\w./@+-]*(?P=mark)(?=\s|$))+)\s*"
+)
+_DEEP = re.compile(r" -(?:\w*[rR]|-recursive)")
+_REMOVES_NOTHING = re.compile(r" -(?:[a-z]*n[a-z]*|-cached|-dry-run)(?![\w-])")
+_PARTS = re.compile(r"[;&|()\n]+")
+_PUSHES_NOTHING = ("--dry-run", "--delete")
+
+
+class Action(NamedTuple):
+    """A tool call with what it does.
+
+    `name` is the tool's, or what a tool that can do several things was told to do; `command` the command line that it
+    runs, and `paths` the files that it names. Each may be empty.
+    """
+
+    call: Entry
+    name: str
+    command: str
+    paths: Sequence[str]
+
+
+def action_of(call: Entry) -> Action:
+    """What *call* does; its paths are those that were read with it, or else those in its input or its patch."""
+    given, paths = call.tool_input, call.paths
+    if not given:
+        return Action(call, call.tool or _opening(call.text), "", paths)
+    command, name = _command(given), call.tool or _opening(call.text)
+    if command in _OF_EDITORS:
+        return Action(call, command, "", paths or paths_touched(name, given))
+    if not paths:
+        paths = paths_touched(name, given) if not command else files_of_patch(command) if _PATCH in command else ()
+    return Action(call, name, command, paths)
+
+
+def actions_of(transcript: Transcript) -> dict[str, Action]:
+    """What the calls of *transcript* do, in order, by their entries' ids."""
+    return {entry.id: action_of(entry) for entry in transcript if entry.kind is Kind.TOOL_CALL}
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    command = given.get("command") or given.get("cmd")
+    if isinstance(command, list):
+        return " ".join(part for part in cast("list[object]", command) if isinstance(part, str))
+    return command if isinstance(command, str) else ""
+
+
+def _opening(text: str) -> str:
+    """The tool that a call names whose text alone is known, as `book_flight(...)` does."""
+    name, opened, _ = text.partition("(")
+    return name if opened and name.isidentifier() else ""
+
+
+def writes(action: Action) -> bool:
+    """Whether it changes something outside of the conversation."""
+    if action.command:
+        return _SHELL_WRITES.search(action.command) is not None
+    return _is_named_for_writing(action.name)
+
+
+def hands_over(action: Action) -> bool:
+    """Whether it leaves the matter to somebody else, as a service does that can do no more."""
+    return not words().sets["handing_over"].isdisjoint(_verbs(action.name))
+
+
+def written_files(action: Action) -> Sequence[str]:
+    """The paths that it writes to; of a command, those in its patch."""
+    if action.command:
+        return files_of_patch(action.command) if _PATCH in action.command else ()
+    return action.paths if action.paths and writes(action) else ()
+
+
+@lru_cache(maxsize=1024)
+def _is_named_for_writing(tool: str) -> bool:
+    """Remembered, because a session calls few tools, and those often."""
+    return not _BOOKKEEPING.search(tool) and not _verbs(tool).isdisjoint(words().sets["writing"])
+
+
+@lru_cache(maxsize=1024)
+def _verbs(tool: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(tool))
+
+
+def subject_of_commit(command: str) -> str | None:
+    """The first line of the message, if *command* commits."""
+    commit = _COMMIT.search(command) if "commit" in command else None
+    if commit is None or _is_comment(command, commit.start()):
+        return None
+    message = _MESSAGE.match(command, commit.end())
+    if message is None or any(option in message[0][: message.start("subject") - commit.end()] for option in _ONLY_TELL):
+        return None
+    if message["subject"].startswith("$("):
+        message = _HEREDOC.search(command, commit.end())
+    return message["subject"].strip() if message else None
+
+
+def _is_comment(command: str, at: int) -> bool:
+    return command[command.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
+
+
+def removed_by(command: str) -> list[str]:
+    """The files and directories that *command* removes by name, if it does nothing else.
+
+    A directory ends with a slash. Whatever else a command does may bring a file back, or be in another directory.
+    """
+    removals = [_REMOVES.fullmatch(part) for part in command.split("&&")]
+    names = [(found, _named(found)) for found in removals if found and found["how"] != "mv"]
+    if len(names) < len(removals) or not all(named for _, named in names):
+        return []
+    return [name for found, named in names for name in (*named, *_directories(found, named))]
+
+
+def taken_away_by(command: str) -> list[str]:
+    """The paths that *command* removes, or moves to elsewhere, whatever else it does."""
+    found = (_REMOVES.match(part) for part in _PARTS.split(command))
+    return [path for removal in found if removal for path in _named(removal)]
+
+
+def _named(removal: re.Match[str]) -> list[str]:
+    """What a removal takes away; git may forget a file and leave it where it is."""
+    names = [name.strip("'\"") for name in removal["named"].split()]
+    if _REMOVES_NOTHING.search(removal["options"]):
+        return []
+    return names[:-1] if removal["how"] == "mv" else names
+
+
+def _directories(removal: re.Match[str], names: Sequence[str]) -> list[str]:
+    return [f"{name.rstrip('/')}/" for name in names] if _DEEP.search(removal["options"]) else []
+
+
+def pushes(command: str) -> str:
+    """`push` or `push --force` if *command* pushes; empty if it does not."""
+    found = _PUSH.search(command)
+    if found is None or any(option in found["how"] for option in _PUSHES_NOTHING):
+        return ""
+    return "push --force" if _FORCES.search(found["how"]) else "push"
+
+
+def part_that_tests(command: str) -> str | None:
+    """The part of *command* that runs tests."""
+    found = _TEST.search(command)
+    return " ".join(found[0].split()) if found else None

@@ -1,0 +1,213 @@
+"""A tool call in one line."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from nous.text.sanitize import first_graphemes
+
+Keys = tuple[str, ...]
+"""Names under which agents, and versions of them, keep the same thing; the first that is there counts."""
+
+
+class Shape(NamedTuple):
+    """What is shown of a tool's input: the file it works on, whole; then values by label, cut and quoted.
+
+    `patch` names the text of a patch, whose files are shown. Without the value labelled `needs` only the name is.
+    """
+
+    file: Keys = ()
+    patch: Keys = ()
+    values: Mapping[str, Keys] = {}
+    needs: str | None = None
+
+
+BOOKKEEPING = frozenset(
+    {
+        *("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "TodoWrite"),
+        *("TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "TaskOutput", "TaskStop"),
+        *("update_plan", "write_todos", "todowrite", "todoread", "todo_write", "TodoList", "report_intent"),
+        *("ask_user", "ask_human", "ask_user_question", "AskQuestion", "AskUser", "question", "request_user_input"),
+        *("CreatePlan", "SwitchMode", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "task_complete"),
+        *("write_stdin", "wait", "wait_agent", "close_agent", "read_bash", "write_bash", "stop_bash"),
+    }
+)
+"""Tools that keep the agent's books, or that ask the user, whose answer is told as a decision."""
+
+FIRST_LINE_ONLY = frozenset({"cmd", "prompt"})
+
+PATHS: Keys = (
+    *("file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path", "filename", "file"),
+    *("TargetFile", "AbsolutePath", "target_notebook"),
+)
+"""What agents call the path of a file."""
+
+_FILE = Shape(file=PATHS)
+_CLAUDES_FILE = Shape(file=("file_path", "path"))
+_SHELL = Shape(
+    values={"desc": ("description",), "cmd": ("command", "cmd", "commands", "script", "CommandLine", "input", "code")}
+)
+_PATTERN: Keys = ("pattern", "query", "regex", "glob_pattern", "Pattern", "Query", "search_term", "file_name")
+_FOLDER_KEYS: Keys = (
+    *("path", "dir_path", "directory", "directory_path", "target_directory", "dir", "DirectoryPath", "SearchPath"),
+    "SearchDirectory",
+)
+_SEARCH = Shape(values={"pattern": _PATTERN, "path": _FOLDER_KEYS}, needs="pattern")
+_FOLDER = Shape(values={"path": _FOLDER_KEYS})
+_FETCH = Shape(values={"url": ("url", "Url"), "prompt": ("prompt",)})
+_QUERY = Shape(values={"query": ("query", "search_term", "queries")})
+_PATCH = Shape(file=("path",), patch=("patch", "input", "patchText"))
+_DELEGATE = Shape(values={"desc": ("description",), "prompt": ("prompt", "task", "message", "Task", "objective")})
+_SKILL = Shape(values={"skill": ("skill", "name"), "args": ("args",)})
+
+_CLAUDE_CODE: Mapping[str, Shape] = {
+    **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), _CLAUDES_FILE),
+    "NotebookEdit": Shape(file=("notebook_path",), values={"cell_id": ("cell_id",), "edit_mode": ("edit_mode",)}),
+    **dict.fromkeys(("Grep", "Glob"), _SEARCH),
+    "Bash": Shape(values={"desc": ("description",), "cmd": ("command",)}),
+    **dict.fromkeys(("Task", "Agent"), _DELEGATE),
+    "Skill": _SKILL,
+    "WebFetch": Shape(values={"url": ("url",)}),
+    "WebSearch": _QUERY,
+    "LS": _FOLDER,
+}
+_CODEX: Mapping[str, Shape] = {
+    **dict.fromkeys(("shell", "exec_command", "exec", "local_shell", "shell_command", "unified_exec"), _SHELL),
+    "apply_patch": _PATCH,
+    "view_image": _FILE,
+    "web_search": _QUERY,
+    "tool_search": _QUERY,
+    "image_generation": Shape(values={"prompt": ("prompt",)}),
+    **dict.fromkeys(("spawn_agent", "send_input"), _DELEGATE),
+}
+_GEMINI_AND_QWEN: Mapping[str, Shape] = {
+    **dict.fromkeys(("read_file", "write_file", "replace"), _FILE),
+    **dict.fromkeys(("search_file_content", "grep_search", "glob"), _SEARCH),
+    "list_directory": _FOLDER,
+    "read_many_files": Shape(values={"paths": ("paths", "include")}),
+    "run_shell_command": _SHELL,
+    "web_fetch": _FETCH,
+    "google_web_search": _QUERY,
+    "save_memory": Shape(values={"fact": ("fact",)}),
+    **dict.fromkeys(("agent", "codebase_investigator"), _DELEGATE),
+    **dict.fromkeys(("skill", "activate_skill"), _SKILL),
+}
+_QBIT: Mapping[str, Shape] = {
+    **dict.fromkeys(("edit_file", "create_file", "delete_file"), _FILE),
+    **dict.fromkeys(("grep_file", "find_files", "ast_grep"), _SEARCH),
+    "list_files": Shape(values={"path": ("path",), "pattern": ("pattern",)}),
+    **dict.fromkeys(("run_pty_cmd", "run_command"), _SHELL),
+}
+_EDITORS: Mapping[str, Shape] = {  # Cursor, Antigravity, Droid, Copilot
+    **dict.fromkeys(("StrReplace", "Delete", "Create", "EditNotebook", "search_replace", "view_file"), _FILE),
+    **dict.fromkeys(("write_to_file", "replace_file_content", "multi_replace_file_content"), _FILE),
+    **dict.fromkeys(("Shell", "Execute", "powershell", "run_terminal_cmd", "run_terminal"), _SHELL),
+    **dict.fromkeys(("SemanticSearch", "codebase_search", "find_by_name", "rg"), _SEARCH),
+    "ApplyPatch": _PATCH,
+    "list_dir": _FOLDER,
+    **dict.fromkeys(("FetchUrl", "FetchURL", "read_url_content"), _FETCH),
+    "search_web": _QUERY,
+    "browser_subagent": _DELEGATE,
+    "sql": Shape(values={"query": ("query",)}),
+}
+_TERMINALS: Mapping[str, Shape] = {  # pi, OpenCode, SWE-agent, OpenClaw, Hermes, Kimi
+    **dict.fromkeys(("read", "edit", "write", "view", "create", "open", "str_replace", "str_replace_editor"), _FILE),
+    **dict.fromkeys(("multiedit", "str_replace_based_edit_tool", "ReadMediaFile"), _FILE),
+    **dict.fromkeys(("bash", "terminal", "shell_exec", "python", "code_interpreter"), _SHELL),
+    **dict.fromkeys(("grep", "find", "find_file", "search_file", "search_dir"), _SEARCH),
+    **dict.fromkeys(("ls", "list"), _FOLDER),
+    "patch": _PATCH,
+    **dict.fromkeys(("task", "AgentSwarm", "sessions_spawn"), _DELEGATE),
+    "webfetch": _FETCH,
+    **dict.fromkeys(("websearch", "codesearch", "file_search", "memory"), _QUERY),
+}
+
+TABLE: Mapping[str, Shape] = {**_TERMINALS, **_EDITORS, **_QBIT, **_GEMINI_AND_QWEN, **_CODEX, **_CLAUDE_CODE}
+"""Each tool by its name. Names are told apart by case; agents that share one mean the same by it."""
+
+
+_ANY_FILE = Shape(file=PATHS)
+_NO_SHAPE = Shape()
+_LISTS = ("paths", "file_paths", "absolute_paths")
+_SEARCHES = re.compile(r"grep|glob|find|search|list|^ls$|tree", re.IGNORECASE)
+_IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n]*)$", re.MULTILINE)
+
+
+def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files that a call reads or writes, as its input names them, each once; none for a search."""
+    shape = TABLE.get(name)
+    if shape is None:
+        shape = _NO_SHAPE if _SEARCHES.search(name) else _ANY_FILE
+    elif not shape.file and not shape.patch:
+        return ()
+    found = [path for key in shape.file if isinstance(path := tool_input.get(key), str) and path][:1]
+    if shape.patch:
+        found += (path for key in shape.patch for path in files_of_patch(tool_input.get(key)))
+    if not found:
+        found += (path for key in _LISTS for path in _listed(tool_input.get(key)) if isinstance(path, str) and path)
+    return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
+
+
+def _listed(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def files_of_patch(patch: object) -> tuple[str, ...]:
+    """The files that a patch in the form of `apply_patch` names, each once."""
+    if not isinstance(patch, str):
+        return ()
+    return tuple(dict.fromkeys(path.rstrip() for path in _IN_PATCH.findall(patch)))
+
+
+LONGEST_VALUE = 80
+"""Grapheme clusters of a value that are shown. Paths of files are shown whole."""
+
+_UNKNOWN = Shape()
+
+
+def extract_tool_summary(
+    name: str | None, tool_input: Mapping[str, Any] | None = None, paths: Sequence[str] = ()
+) -> str:
+    """`Name(what matters of its input)`; the bare name for a tool that is not known, and "" for one of bookkeeping.
+
+    *paths* are the files that it touches, if they are known already.
+    """
+    if not name or name in BOOKKEEPING:
+        return ""
+    shape = TABLE.get(name, _UNKNOWN)
+    given = tool_input or {}
+    if shape.needs and not _text(given, shape.values[shape.needs]):
+        return name
+    files = (paths or paths_touched(name, given)) if shape.file or shape.patch else ()
+    shown = ", ".join((*files, *_values(shape, given)) if shape.values else files)
+    return f"{name}({shown})" if shown else name
+
+
+def _values(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
+    for label, keys in shape.values.items():
+        if value := _text(given, keys):
+            yield f'{label}="{_shortened(value, label)}"'
+
+
+def _text(given: Mapping[str, Any], keys: Keys) -> str:
+    """What stands under the first of *keys* that holds something; a command given as words is one line."""
+    for key in keys:
+        value = given.get(key)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, list) and value:
+            return _command(value)
+    return ""
+
+
+def _command(words: list[Any]) -> str:
+    """The command that *words* run: of `["bash", "-lc", script]`, the script."""
+    told = [word for word in words if isinstance(word, str)]
+    is_script = len(told) == 3 and told[1].startswith("-") and told[1].endswith("c")
+    return told[2] if is_script else " ".join(told)
+
+
+def _shortened(value: str, label: str) -> str:
+    if label in FIRST_LINE_ONLY:
+        value = value.partition("\n")[0].rstrip("\r")
+    return first_graphemes(value, LONGEST_VALUE).replace('"', '\\"')

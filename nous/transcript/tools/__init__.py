@@ -1,1 +1,0 @@
-"""What tool calls did, in a line, and which files they touched."""
