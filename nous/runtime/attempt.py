@@ -17,8 +17,8 @@ from nous.jobs.base import BARE, JobNames, job_id
 from nous.pipeline.worker import Handler, Kit, Worker
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, place, said, traced
-from nous.runtime.insist import insist
 from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.retry import insist
 
 _REFUSALS = 50
 """How often a commit may be refused before the delivery is put off; each refusal means that somebody else got on."""

@@ -8,7 +8,7 @@ import pytest
 from nous.domain.event_codec import decode, encode
 from nous.domain.events import kinds
 
-WIRE = Path(__file__).parents[1] / "wire"
+WIRE = Path(__file__).parents[2] / "wire"
 FILES = sorted(WIRE.glob("*/*.json"))
 
 

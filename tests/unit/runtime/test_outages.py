@@ -11,7 +11,7 @@ from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.insist import insist
+from nous.runtime.retry import insist
 
 TOY = Subscription("toy", SessionEnded)
 LEASE = 60.0

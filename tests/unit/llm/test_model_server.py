@@ -13,7 +13,7 @@ import orjson
 import pytest
 from builders.model_server import ModelServer
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "tea?"}]}
 
 

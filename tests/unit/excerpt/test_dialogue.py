@@ -8,8 +8,8 @@ import pytest
 from nous.excerpt.dialogue import is_talk, states, topics
 from nous.excerpt.items import Item, Role
 
-CHATS = Path(__file__).parents[1] / "benchmarks" / "data" / "chats"
-PLAIN_TEXT = Path(__file__).parents[3] / "shared" / "data" / "plain_text"
+CHATS = Path(__file__).parents[2] / "benchmarks" / "data" / "chats"
+PLAIN_TEXT = Path(__file__).parents[4] / "shared" / "data" / "plain_text"
 LABELS = {"User": Role.USER, "Assistant": Role.ASSISTANT}
 FRIENDS = ["We moved to Denver in May, and my sister came along.", "Wow, how do you like it there?"] * 12
 SERVICE = ["I would like to send back the blue lamp.", "Sure, how can I help you with your order today?"] * 12

@@ -20,7 +20,7 @@ from nous.transcript.model import Kind, Transcript
 
 Told = Callable[..., Transcript]
 
-SAMPLES = Path(__file__).parents[2] / "nous" / "samples"
+SAMPLES = Path(__file__).parents[3] / "nous" / "samples"
 ALL = sorted(path for path in SAMPLES.rglob("*") if path.suffix in {".json", ".jsonl", ".txt"})
 PLANTED = (
     "- The port of the gateway is 8443",

@@ -17,7 +17,7 @@ from nous.transcript.model import Entry, Header, Kind, Transcript
 Told = Callable[..., Transcript]
 Of = Callable[..., Extracted]
 
-SAMPLES = Path(__file__).parents[2] / "nous" / "samples"
+SAMPLES = Path(__file__).parents[3] / "nous" / "samples"
 ALL = sorted(path for path in SAMPLES.rglob("*") if path.suffix in {".json", ".jsonl", ".txt"})
 
 
